@@ -1,0 +1,133 @@
+"""Parameters of everything the lab can be asked to do. Pure, importable without torch.
+
+Places are written `rank:2`, `host:1`, `link:host1-leaf0`, `link:leaf0-spine1`.
+Experiments have a canonical key: `job`, or `microbenchmark[placement=as-job,size=job]`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+PLACE = re.compile(r"^(rank:\d{1,2}|host:\d{1,2}|link:[a-z]+\d*-[a-z]+\d*)$")
+
+
+class Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+
+class Topology(Frozen):
+    """What to build. Rates are bits/s, one token bucket for each direction of each cable.
+
+    `leaf-spine`: hosts_per_leaf hosts on each of `leaves` leaves, every leaf cabled to every spine, routed, ECMP over
+    layer 4. The last leaf is *far*: its uplinks run at `far_uplink_rate`. `flat`: all hosts on one bridge.
+    Each host also has a management interface on a flat bridge of its own at `management_rate`.
+    """
+
+    kind: Literal["leaf-spine", "flat"] = "leaf-spine"
+    leaves: int = 3
+    spines: int = 2
+    hosts_per_leaf: int = 2
+    hosts: int = Field(default=4, description="for `flat` only")
+    link_rate: int = 400_000_000
+    far_uplink_rate: int = 160_000_000
+    management_rate: int = 160_000_000
+
+
+class Job(Frozen):
+    """A real DDP training step of a small transformer: about 14.7 MB of float32 gradients."""
+
+    microbatch: int = Field(default=8, ge=1, le=64, description="samples a rank a step")
+    measured_steps: int = Field(default=6, ge=1, le=200)
+    warmup_steps: int = Field(default=2, ge=1, le=20)
+    overlap: bool = Field(default=True, description="reduce buckets during backward; False: after it")
+    bucket_cap_mb: float = 2.0
+    gradient_as_bucket_view: bool = False
+    shuffle_seed: int = 17
+    interface: Literal["fabric", "management"] = "fabric"
+
+
+class Fault(Frozen):
+    """A cause to inject: its id, where, and how strongly. The fault's module holds the meaning and bounds of params."""
+
+    cause: str
+    place: str | None = None
+    params: dict[str, float] = Field(default_factory=dict)
+
+
+class Setting(Frozen):
+    """What is drawn for every instance whatever its cause: it makes numbers vary and change logs hold harmless entries."""
+
+    topology: Topology = Topology()
+    placement: tuple[int, ...] = Field(default=(0, 1, 2, 3), description="host index of each rank before any fault")
+    baseline_placement: tuple[int, ...] = Field(default=(0, 1, 2, 3), description="host of each rank in the healthy run of the change log")
+    job: Job = Job()
+    baseline_job: Job = Job()
+    seed: int = 0
+
+
+class ExperimentSpec(Frozen):
+    """One run of the lab. `faults` is empty for a healthy run; two faults for a curveball."""
+
+    experiment: Literal["job", "microbenchmark"]
+    with_: dict[str, str] = Field(default_factory=dict, alias="with", description="microbenchmark: size (small, job) and placement (as-job, packed)")
+    setting: Setting = Setting()
+    faults: tuple[Fault, ...] = ()
+    size_bytes: int | None = Field(default=None, description="microbenchmark only: overrides what `size` names")
+    repeats: int = Field(default=5, ge=1, le=50, description="microbenchmark: kept iterations, after one discarded")
+    deadline_s: float = Field(default=60.0, description="wall-clock limit; the run is ended and failed past it")
+
+    @property
+    def key(self) -> str:
+        return experiment_key(self.experiment, self.with_)
+
+
+def experiment_key(name: str, with_: dict[str, str] | None = None) -> str:
+    """`microbenchmark`, {size: job, placement: as-job} -> `microbenchmark[placement=as-job,size=job]`."""
+    if not with_:
+        return name
+    inside = ",".join(f"{k}={v}" for k, v in sorted(with_.items()))
+    return f"{name}[{inside}]"
+
+
+# Nominal wall time of each experiment, the same whatever the cause: waits shown to a candidate are padded to it.
+NOMINAL_S = {"job": 15.0, "microbenchmark": 10.0}
+
+
+class CauseDraw(BaseModel):
+    """How a scenario draws one cause's fault: candidate places and a range for each parameter."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    places: tuple[str, ...] = ()
+    params: dict[str, tuple[float, float]] = Field(default_factory=dict)
+
+
+class WholeRun(BaseModel):
+    """What one experiment measured, raw. Probes are pure functions of it; it is what the bank stores.
+
+    Times are seconds on CLOCK_MONOTONIC, which all ranks share here (a real cluster's clocks differ; the probes say so).
+    """
+
+    model_config = ConfigDict(extra="forbid", populate_by_name=True)
+    schema_version: int = 1
+    spec: ExperimentSpec
+    fired: dict[str, Any] = Field(default_factory=dict, description="by cause: proof that the fault fired (counts, observed rates)")
+    provenance: dict[str, Any] = Field(description="taken_at, machine, kernel, cores, backend, torch, steal_share, foreign_cpu_share, setup_s, wall_s")
+    fabric: dict[str, Any] = Field(
+        description="hosts: [{host, leaf}], placement: [host index per rank as this run really ran], links: "
+        "[{id, kind: access|uplink|management, ends: [a, b], rate: {'a->b': bits/s, 'b->a': bits/s}, nominal: bits/s}] read back from the kernel after the run, "
+        "counters: {'a->b': {bytes, packets, drops, overlimits, backlog_bytes}} over the measured part, "
+        "paths: [{src_rank, dst_rank, via: [link ids]}] derived from counters"
+    )
+    ranks: list[dict[str, Any]] = Field(
+        default_factory=list,
+        description="job: one a rank: {rank, host, interface (as its sockets show), steps: [{start, input_s, input_bytes, forward_s, backward_s, exposed_s, "
+        "optimizer_s, total_s, loss, collectives: [{bytes, launch, done}]}], telemetry: {wall_s, compute_wall_s, cpu_s, run_delay_s, "
+        "voluntary_switches, involuntary_switches, tcp_retransmits}}; measured steps only",
+    )
+    iterations: list[dict[str, Any]] = Field(
+        default_factory=list, description="microbenchmark: one a kept iteration: {seconds (slowest rank), by_rank: [seconds]}"
+    )
+    size_bytes: int = Field(description="job: gradient bytes a step; microbenchmark: message bytes")

@@ -1,0 +1,100 @@
+"""What the grader knows about a scenario: the one contract between `scenarios` and `grader`.
+
+`scenarios` builds a `Knowledge` from the scenario file and its calibration; the grader reads nothing else.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Effect = Literal["cures", "mitigates", "nothing", "harms"]
+Basis = Literal["counts", "fit", "deterministic"]
+
+
+class Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+
+class Cell(Frozen):
+    """P(finding | cause) for one step variant, with what it rests on."""
+
+    p: dict[str, float] = Field(description="probability of each finding; sums to 1")
+    upper: dict[str, float] = Field(description="one-sided upper 95 % bound of each probability")
+    runs: int = Field(description="runs behind the cell, after pooling")
+    own_runs: int = Field(description="runs of this cause alone")
+    pool: tuple[str, ...] = Field(description="the causes that share this cell because the probe cannot tell them apart")
+    basis: Basis
+
+
+class StepKnowledge(Frozen):
+    """One step variant: a palette step together with its chosen parameters."""
+
+    step: str
+    with_: dict[str, str] = Field(default_factory=dict, alias="with")
+    title: str
+    experiment: str = Field(description="steps that read the same experiment are not independent")
+    price_min: float
+    stops_job: bool = False
+    tells: tuple[str, ...] = Field(
+        default=(),
+        description="roles a rubric may credit: straggler, bisect, link, placement, library, change, overlap",
+    )
+    findings: tuple[str, ...]
+    sentences: dict[str, str] = Field(default_factory=dict, description="a plain sentence for each finding")
+    cells: dict[str, Cell] = Field(description="by cause id; includes `healthy`, which is no cause of the scenario")
+
+
+class CauseKnowledge(Frozen):
+    id: str
+    family: str
+    title: str
+    prior: float
+    place_kind: Literal["rank", "host", "link", "none"]
+
+
+class FixKnowledge(Frozen):
+    id: str
+    title: str
+    takes_place: bool
+    effects: dict[str, Effect] = Field(description="by cause id; a cause left out: nothing")
+    changes_optimisation: bool = False
+
+
+class MeasureKnowledge(Frozen):
+    id: str
+    title: str
+    catches: tuple[str, ...] = Field(description="ids of the causes that this measure would have shown")
+
+
+class AcceptedValue(Frozen):
+    value: float = Field(description="SI: seconds, bytes, bits/s, or a plain ratio")
+    assuming: str = Field(default="", description="the assumption under which this value is right")
+
+
+class EstimateKnowledge(Frozen):
+    quantity: Literal["collective-floor", "bytes-on-the-wire", "fraction-of-floor"]
+    scale: Literal["production", "lab"]
+    kind: Literal["time", "data", "ratio"]
+    accepted: tuple[AcceptedValue, ...] = Field(
+        description="may be empty where the value depends on the attempt (fraction-of-floor): then the transcript's `truths`"
+    )
+
+
+class Knowledge(Frozen):
+    """Everything the grader needs to score one attempt of one scenario revision."""
+
+    scenario: str
+    revision: int
+    calibration: str = Field(description="digest of the tables")
+    track: str
+    causes: tuple[CauseKnowledge, ...]
+    steps: tuple[StepKnowledge, ...] = Field(description="every variant that the scenario offers")
+    symptom: StepKnowledge = Field(description="evidence 0: the symptom in the brief, with its own table")
+    fixes: tuple[FixKnowledge, ...]
+    measures: tuple[MeasureKnowledge, ...]
+    estimates: tuple[EstimateKnowledge, ...]
+    time_budget_min: float
+    stop_weight: float = Field(default=1.0, description="what a minute costs when the job must stop for it, beside the minute itself")
+    at_floor_from: float = Field(default=0.85, description="fraction of the floor from which a collective counts as at its floor")
