@@ -46,6 +46,10 @@ class Job(Frozen):
     bucket_cap_mb: float = 2.0
     gradient_as_bucket_view: bool = False
     shuffle_seed: int = 17
+    flight_recorder_entries: int = Field(default=0, ge=0, le=20_000, description="TORCH_FR_BUFFER_SIZE in the ranks' environment")
+    script: Literal["a", "b"] = Field(
+        default="a", description="revision of the training script: `b` steps the optimizer tensor by tensor (foreach=False)"
+    )
     interface: Literal["fabric", "management"] = "fabric"
 
 
@@ -58,7 +62,12 @@ class Fault(Frozen):
 
 
 class Setting(Frozen):
-    """What is drawn for every instance whatever its cause: it makes numbers vary and change logs hold harmless entries."""
+    """What is drawn for every instance whatever its cause: it makes numbers vary and change logs hold harmless entries.
+
+    Between `baseline_*` and this run every draw differs truly and harmlessly in each kind that the change log names:
+    environment (`flight_recorder_entries`), versions (`script`), placement (ranks swapped within a leaf), schedule
+    (`gradient_as_bucket_view`), data (`shuffle_seed`). `gpu_worker.probes.change_log.touched` tells which differ.
+    """
 
     topology: Topology = Topology()
     placement: tuple[int, ...] = Field(default=(0, 1, 2, 3), description="host index of each rank before any fault")
@@ -124,7 +133,7 @@ class WholeRun(BaseModel):
     ranks: list[dict[str, Any]] = Field(
         default_factory=list,
         description="job: one a rank: {rank, host, interface (as its sockets show), steps: [{start, input_s, input_bytes, forward_s, backward_s, exposed_s, "
-        "optimizer_s, total_s, loss, collectives: [{bytes, launch, done}]}], telemetry: {wall_s, compute_wall_s, cpu_s, run_delay_s, "
+        "optimizer_s, total_s, samples (this rank's, really trained on), loss, collectives: [{bytes, launch, done}]}], telemetry: {wall_s, compute_wall_s, cpu_s, run_delay_s, "
         "voluntary_switches, involuntary_switches, tcp_retransmits}}; measured steps only",
     )
     iterations: list[dict[str, Any]] = Field(
