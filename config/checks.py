@@ -62,4 +62,6 @@ def logging_is_known(**kwargs: Any) -> list[CheckMessage]:
 def hosts_are_named(**kwargs: Any) -> list[CheckMessage]:
     if "*" not in settings.ALLOWED_HOSTS or settings.DEBUG:
         return []
-    return [Warning("ALLOWED_HOSTS=* accepts any host name.", hint="Name the hosts that people type.", id="rank37.W002")]
+    return [
+        Warning("ALLOWED_HOSTS=* accepts any host name.", hint="Name the hosts that people type.", id="rank37.W002")
+    ]

@@ -8,7 +8,10 @@ import redis
 from django.conf import settings
 from django.db import connection
 from django.http import HttpRequest, JsonResponse
+from django.utils import timezone
 from django.views.decorators.cache import never_cache
+
+from gpu_worker import queue
 
 
 def database_answers() -> bool:
@@ -22,7 +25,11 @@ def redis_answers() -> bool:
         return bool(client.ping())
 
 
-PARTS: dict[str, Callable[[], bool]] = {"database": database_answers, "redis": redis_answers}
+def evidence_is_live() -> bool:
+    return bool(queue.live_enabled(timezone.now()))
+
+
+PARTS: dict[str, Callable[[], bool]] = {"database": database_answers, "redis": redis_answers, "live": evidence_is_live}
 
 
 def answers(part: Callable[[], bool]) -> bool:
@@ -35,6 +42,6 @@ def answers(part: Callable[[], bool]) -> bool:
 
 @never_cache
 def health(request: HttpRequest) -> JsonResponse:
-    """200 where the database answers, else 503. Without Redis the pages work and the bank answers."""
+    """200 where the database answers, else 503. Without Redis, or while `live` is false, the bank answers."""
     seen = {name: answers(part) for name, part in PARTS.items()}
     return JsonResponse({"ok": seen["database"], **seen}, status=200 if seen["database"] else 503)

@@ -16,7 +16,6 @@ DATA_DIR = paths.data_dir()
 # SQLite makes its file but not the folder.
 DATA_DIR.mkdir(parents=True, exist_ok=True)
 
-
 def stored_or_new_secret() -> tuple[str, bool]:
     """The secret key and whether it lasts: from SECRET_KEY, else the file that `make run` wrote, else one for this process."""
     if given := env.text("SECRET_KEY"):
@@ -25,7 +24,6 @@ def stored_or_new_secret() -> tuple[str, bool]:
     if file.is_file() and (kept := file.read_text().strip()):
         return kept, True
     return secrets.token_urlsafe(50), False
-
 
 def database(url: str) -> dict[str, Any]:
     """A Django database from a URL; SQLite gets a write-ahead log and immediate transactions.
@@ -42,7 +40,6 @@ def database(url: str) -> dict[str, Any]:
             "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
         }
     return config
-
 
 SECRET_KEY, SECRET_KEY_LASTS = stored_or_new_secret()
 DEBUG = env.flag("DEBUG")
@@ -111,8 +108,7 @@ CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_CONCURRENCY = 1
-CELERY_TASK_SOFT_TIME_LIMIT = 150
-CELERY_TASK_TIME_LIMIT = 180
+
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 600}
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
