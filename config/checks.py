@@ -33,7 +33,7 @@ def redis_url_is_known(**kwargs: Any) -> list[CheckMessage]:
     return [
         Error(
             f"REDIS_URL={settings.REDIS_URL!r} has no scheme that Rank 37 knows.",
-            hint="Use redis://host:6379/0, rediss://… or unix:///path/to/redis.sock, or leave it out for the embedded Redis.",
+            hint="Use redis://host:6379/0, rediss://… or unix:///path/to/redis.sock; unset: the embedded Redis.",
             id="rank37.E001",
         )
     ]
