@@ -19,7 +19,7 @@ def data_dir() -> Path:
 
 
 def redis_socket(data: Path) -> Path:
-    """The embedded Redis's Unix socket: in the data folder, or where that is too deep, in a short one of this user's."""
+    """The embedded Redis's Unix socket: in the data folder, or in a short one of this user's where that is too deep."""
     inside = data / "redis.sock"
     if len(str(inside)) <= LONGEST_SOCKET_PATH:
         return inside

@@ -17,7 +17,7 @@ DATA_DIR = paths.data_dir()
 DATA_DIR.mkdir(parents=True, exist_ok=True)
 
 def stored_or_new_secret() -> tuple[str, bool]:
-    """The secret key and whether it lasts: SECRET_KEY, else the file that `make run` wrote, else one for this process."""
+    """The secret key and whether it lasts: SECRET_KEY, else the file that `make run` wrote, else a passing one."""
     if given := env.text("SECRET_KEY"):
         return given, True
     file = paths.secret_key_file(DATA_DIR)
