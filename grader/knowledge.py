@@ -9,6 +9,10 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+HEALTHY = "healthy"  # a pseudo-cause: baselines and cured runs
+OTHER = "other"  # a surprise: what no table describes
+INCONCLUSIVE = "inconclusive"
+
 Effect = Literal["cures", "mitigates", "nothing", "harms"]
 Basis = Literal["counts", "fit", "deterministic"]
 
@@ -24,7 +28,9 @@ class Cell(Frozen):
     upper: dict[str, float] = Field(description="one-sided upper 95 % bound of each probability")
     runs: int = Field(description="runs behind the cell, after pooling")
     own_runs: int = Field(description="runs of this cause alone")
-    pool: tuple[str, ...] = Field(description="the causes that share this cell because the probe cannot tell them apart")
+    pool: tuple[str, ...] = Field(
+        description="the causes that share this cell because the probe cannot tell them apart"
+    )
     basis: Basis
 
 
@@ -78,7 +84,7 @@ class EstimateKnowledge(Frozen):
     scale: Literal["production", "lab"]
     kind: Literal["time", "data", "ratio"]
     accepted: tuple[AcceptedValue, ...] = Field(
-        description="may be empty where the value depends on the attempt (fraction-of-floor): then the transcript's `truths`"
+        description="may be empty where the value depends on the attempt (fraction-of-floor): then its `truths`"
     )
 
 
@@ -96,5 +102,13 @@ class Knowledge(Frozen):
     measures: tuple[MeasureKnowledge, ...]
     estimates: tuple[EstimateKnowledge, ...]
     time_budget_min: float
-    stop_weight: float = Field(default=1.0, description="what a minute costs when the job must stop for it, beside the minute itself")
-    at_floor_from: float = Field(default=0.85, description="fraction of the floor from which a collective counts as at its floor")
+    stop_weight: float = Field(
+        default=1.0, description="what a minute costs when the job must stop for it, beside the minute itself"
+    )
+    at_floor_from: float = Field(
+        default=0.85, description="fraction of the floor from which a collective counts as at its floor"
+    )
+    tempering: dict[str, float] = Field(
+        default_factory=dict,
+        description="by experiment: how far further readings of one run count as independent, 0 to 1; absent: 0.5",
+    )
