@@ -1,0 +1,159 @@
+"""What must hold of a scenario beyond its form: every reference exists, every cause can be found, fixed and measured."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from gpu_worker.specs import PLACE
+from grader.units import QuantityError, parse_quantity
+from scenarios import brief, palette, scale, yamlfile
+from scenarios.causes import CAUSES
+from scenarios.errors import ScenarioError, ScenarioErrors, did_you_mean
+from scenarios.format import Scenario
+
+Finding = tuple[yamlfile.Loc, str]
+
+# A brief that names a cause gives the search away.
+LONGEST_TITLE_WORDS = 3
+
+
+def refuse_broken(path: Path, tree: Any, scenario: Scenario) -> None:
+    """Raises ScenarioErrors with every fault found, in the order of the file."""
+    found = [ScenarioError(path, yamlfile.line_of(tree, loc), message) for loc, message in faults(path, scenario)]
+    if found:
+        raise ScenarioErrors(sorted(found, key=lambda error: error.line or 0))
+
+
+def faults(path: Path, scenario: Scenario) -> Iterator[Finding]:
+    """Everything wrong with a scenario of good form, as (where, what and how to repair it)."""
+    yield from key_faults(path, scenario)
+    yield from step_faults(scenario)
+    yield from cause_faults(scenario)
+    yield from fix_faults(scenario)
+    yield from measure_faults(scenario)
+    yield from estimate_faults(scenario)
+    yield from brief_faults(scenario)
+    yield from hint_faults(scenario)
+
+
+def key_faults(path: Path, scenario: Scenario) -> Iterator[Finding]:
+    stem = path.stem.partition("@")[0]
+    if scenario.key != stem:
+        yield ("key",), f'key "{scenario.key}" and the file\'s name differ; call the file {scenario.key}.yaml'
+
+
+def step_faults(scenario: Scenario) -> Iterator[Finding]:
+    for index, step in enumerate(scenario.steps):
+        if step not in palette.STEPS:
+            yield ("steps", index), f'step "{step}" is not in the palette{did_you_mean(step, palette.STEPS)}'
+        elif step not in palette.PROBES:
+            yield ("steps", index), f'step "{step}" cannot be measured yet; leave it out until it has a probe'
+        elif scenario.steps.index(step) != index:
+            yield ("steps", index), f'step "{step}" stands twice; leave one out'
+
+
+def cause_faults(scenario: Scenario) -> Iterator[Finding]:
+    known_faults = fault_ids()
+    for index, bound in enumerate(scenario.causes):
+        at = ("causes", index, "id")
+        if bound.id not in CAUSES:
+            yield at, f'cause "{bound.id}" is not in the list of causes{did_you_mean(bound.id, CAUSES)}'
+            continue
+        if bound.id not in known_faults:
+            yield at, f'no fault of the lab injects cause "{bound.id}"{did_you_mean(bound.id, known_faults)}'
+        if not any(fix.effects.get(bound.id) == "cures" for fix in scenario.fixes):
+            yield at, f'no fix cures cause "{bound.id}"; give one fix `effects: {{{bound.id}: cures}}`'
+        yield from place_faults(scenario, index)
+
+
+def place_faults(scenario: Scenario, index: int) -> Iterator[Finding]:
+    bound = scenario.causes[index]
+    kind = CAUSES[bound.id].place_kind
+    if kind == "none" and bound.places:
+        yield ("causes", index, "places"), f'cause "{bound.id}" has no place; leave `places` out'
+    if kind != "none" and not bound.places:
+        yield ("causes", index), f'cause "{bound.id}" needs `places`, each like {kind}:…'
+    for position, place in enumerate(bound.places):
+        if not PLACE.match(place) or not place.startswith(f"{kind}:"):
+            yield ("causes", index, "places", position), f'place "{place}" is no {kind}; write it like {EXAMPLES[kind]}'
+
+
+EXAMPLES = {"rank": "rank:2", "host": "host:1", "link": "link:host1-leaf0", "none": "nothing"}
+
+
+def fix_faults(scenario: Scenario) -> Iterator[Finding]:
+    yield from unknown_causes(scenario, (("fixes", i, "effects") for i in range(len(scenario.fixes))), "effects of a fix")
+
+
+def unknown_causes(scenario: Scenario, locs: Iterable[tuple[Any, ...]], what: str) -> Iterator[Finding]:
+    ids = [bound.id for bound in scenario.causes]
+    for loc in locs:
+        named: Any = getattr(getattr(scenario, loc[0])[loc[1]], loc[2])
+        for position, cause in enumerate(named):
+            if cause not in ids:
+                part = cause if isinstance(named, dict) else position
+                yield (*loc, part), f'{what} name cause "{cause}", which the scenario has not{did_you_mean(cause, ids)}'
+
+
+def measure_faults(scenario: Scenario) -> Iterator[Finding]:
+    locs = (("measures", i, "catches") for i in range(len(scenario.measures)))
+    yield from unknown_causes(scenario, locs, "catches of a measure")
+
+
+def estimate_faults(scenario: Scenario) -> Iterator[Finding]:
+    """Estimates must parse, and one accepted value a floor must be the one that the stated collective gives."""
+    for index, estimate in enumerate(scenario.estimates):
+        values: list[float] = []
+        for position, accepted in enumerate(estimate.accepted):
+            try:
+                values.append(parse_quantity(accepted.value, estimate.kind))
+            except QuantityError as unreadable:
+                yield ("estimates", index, "accepted", position, "value"), str(unreadable)
+        computed = computed_value(scenario, index)
+        if computed is not None and not any(abs(value / computed - 1) < 0.02 for value in values):
+            yield ("estimates", index), f"no accepted value is the one that the scale gives, {computed:.4g} in SI units"
+
+
+def computed_value(scenario: Scenario, index: int) -> float | None:
+    """What the stated collective gives for an estimate; None where that depends on the attempt."""
+    estimate = scenario.estimates[index]
+    floor = scale.floor_of(scenario.scale.production if estimate.scale == "production" else scenario.scale.lab)
+    return {"collective-floor": floor.seconds, "bytes-on-the-wire": floor.bytes_per_rank}.get(estimate.quantity)
+
+
+def brief_faults(scenario: Scenario) -> Iterator[Finding]:
+    for name in brief.placeholders_in(scenario.brief):
+        if name not in brief.PLACEHOLDERS:
+            yield ("brief",), f'placeholder "{{{name}}}" is unknown{did_you_mean(name, brief.PLACEHOLDERS)}'
+    for where, text in open_texts(scenario):
+        for cause in scenario.causes:
+            if says_cause(text, cause.id):
+                yield where, f'the text names "{cause.id}", one of the causes; say only what was seen'
+
+
+def open_texts(scenario: Scenario) -> Iterator[tuple[tuple[Any, ...], str]]:
+    """What a candidate may read before the first step."""
+    yield ("title",), scenario.title
+    yield ("brief",), scenario.brief
+    for index, fact in enumerate(scenario.facts):
+        yield ("facts", index), f"{fact.question} {fact.answer}"
+
+
+def says_cause(text: str, cause: str) -> bool:
+    low = text.lower()
+    return cause in low or cause.replace("-", " ") in low
+
+
+def hint_faults(scenario: Scenario) -> Iterator[Finding]:
+    levels = [hint.level for hint in scenario.hints]
+    if levels != sorted(set(levels)):
+        yield ("hints",), "hints climb from level 1; give each level once, in order"
+
+
+def fault_ids() -> set[str]:
+    """Ids of the faults that the lab can inject."""
+    faults: Any = importlib.import_module("gpu_worker.faults")
+    return set(faults.FAULTS)

@@ -1,0 +1,122 @@
+"""Instances: one draw of cause, place, magnitude and setting, shown by every step of an attempt."""
+
+from __future__ import annotations
+
+import random
+import re
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from gpu_worker.specs import ExperimentSpec, Fault, Setting, experiment_key
+from grader.knowledge import Effect
+from scenarios.causes import HEALTHY
+from scenarios.errors import BankIncomplete
+from scenarios.format import Scenario
+
+EXPERIMENT = re.compile(r"^(?P<name>[a-z]+)(\[(?P<with>[a-z0-9=,-]+)\])?$")
+
+
+class Instance(BaseModel):
+    """What an attempt drew. Hidden until the close; its id says nothing."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    id: str
+    table: str
+    cause: str
+    place: str | None = None
+    params: dict[str, float] = Field(default_factory=dict)
+    under: dict[str, dict[str, float]] = Field(default_factory=dict, description="params after a fix of that effect")
+    setting: Setting
+
+    @property
+    def is_healthy(self) -> bool:
+        return self.cause == HEALTHY
+
+
+def draw(scenario: Scenario, *, seed: Any) -> Instance:
+    """The instance of a new attempt: a cause by the declared prior, then one of the bank's instances of it.
+
+    The same seed draws the same instance from the same bank. Raises BankIncomplete where the bank has none.
+    """
+    from scenarios import bank
+
+    ready: dict[str, list[Instance]] = {}
+    for instance in bank.complete_instances(scenario.table):
+        if instance.cause in scenario.prior:
+            ready.setdefault(instance.cause, []).append(instance)
+    if not ready:
+        raise BankIncomplete(f"the bank has no instance of {scenario.key}; run: manage.py scenario calibrate {scenario.key}")
+    rng = random.Random(str(seed))
+    causes = sorted(ready)
+    cause = rng.choices(causes, weights=[scenario.prior[cause] for cause in causes])[0]
+    return rng.choice(sorted(ready[cause], key=lambda instance: instance.id))
+
+
+def get(table: str, id: str) -> Instance:
+    """An instance of the bank. Raises BankIncomplete where the bank no longer holds it."""
+    from scenarios import bank
+
+    return bank.instance(table, id)
+
+
+def spec_for(instance: Instance, experiment: str, effect: Effect = "nothing") -> ExperimentSpec:
+    """What the lab runs for an experiment of this instance, after fixes of that effect: `cures` runs without the fault."""
+    name, with_ = split_key(experiment)
+    return ExperimentSpec.model_validate(
+        {"experiment": name, "with": with_, "setting": instance.setting, "faults": faults_after(instance, effect)}
+    )
+
+
+def baseline_spec(instance: Instance) -> ExperimentSpec:
+    """The healthy run before: the job as it was configured and placed then, with no fault."""
+    setting = instance.setting
+    before = setting.model_copy(update={"job": setting.baseline_job, "placement": setting.baseline_placement})
+    return ExperimentSpec(experiment="job", setting=before)
+
+
+def faults_after(instance: Instance, effect: Effect) -> tuple[Fault, ...]:
+    if instance.is_healthy or effect == "cures":
+        return ()
+    params = {**instance.params, **instance.under.get(effect, {})}
+    return (Fault(cause=instance.cause, place=instance.place, params=params),)
+
+
+def split_key(experiment: str) -> tuple[str, dict[str, str]]:
+    """`microbenchmark[placement=as-job,size=job]` -> name and parameters. Raises ValueError for anything else."""
+    parts = EXPERIMENT.match(experiment)
+    if parts is None:
+        raise ValueError(f'"{experiment}" is no experiment; write it like {experiment_key("microbenchmark", {"size": "job"})}')
+    pairs = (parts["with"] or "").split(",") if parts["with"] else []
+    return parts["name"], dict(pair.split("=", 1) for pair in pairs)
+
+
+def accepted_places(instance: Instance) -> list[str]:
+    """Every right name of the fault's place: a rank is also named by its host, an access link by its host and rank."""
+    if instance.place is None:
+        return []
+    kind, _, name = instance.place.partition(":")
+    if kind == "rank":
+        return [instance.place, f"host:{host_of(instance, int(name))}"]
+    if kind == "host":
+        return [instance.place, *ranks_on(instance, int(name))]
+    host = re.match(r"host(\d+)-", name)
+    if host is None:
+        return [instance.place]
+    return [instance.place, f"host:{host[1]}", *ranks_on(instance, int(host[1]))]
+
+
+def host_of(instance: Instance, rank: int) -> int:
+    """Where a rank runs under the instance's fault."""
+    return placement_now(instance)[rank]
+
+
+def placement_now(instance: Instance) -> tuple[int, ...]:
+    """Host of each rank under the fault: a fault may move a rank."""
+    from gpu_worker.faults import placement_under
+
+    return placement_under(spec_for(instance, "job"))
+
+
+def ranks_on(instance: Instance, host: int) -> list[str]:
+    return [f"rank:{rank}" for rank, placed in enumerate(placement_now(instance)) if placed == host]
