@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 INCONCLUSIVE = "inconclusive"
+EDGE = 1e-4
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,23 @@ class Decisive:
     reading: str
     scale: Literal["linear", "log", "logit"] = "log"
 
+    def to_scale(self, value: float) -> float:
+        """The reading on its fitting scale. Shares outside what the scale can hold are moved to its edge (1e-4)."""
+        if self.scale == "log":
+            return math.log(max(value, EDGE))
+        if self.scale == "logit":
+            inside = min(max(value, EDGE), 1 - EDGE)
+            return math.log(inside / (1 - inside))
+        return value
+
+    def from_scale(self, scaled: float) -> float:
+        """The inverse of `to_scale`, for draws from a fitted distribution."""
+        if self.scale == "log":
+            return math.exp(min(scaled, 700.0))
+        if self.scale == "logit":
+            return 1 / (1 + math.exp(-min(max(scaled, -700.0), 700.0)))
+        return scaled
+
 
 @dataclass(frozen=True)
 class Probe:
@@ -51,9 +70,10 @@ class Probe:
     `read(run, params)` takes the WholeRun (as a model) and the step's parameters, returns a ProbeResult.
     `classify(values)` takes {reading: float} for the decisive readings alone and returns one of `findings`;
     it is used on real readings and, by calibration, on draws from their fitted distribution.
-    For a deterministic probe (configuration read) `decisive` readings are 0/1 numbers.
+    For a deterministic probe (configuration read) `decisive` readings are counts: 0, or at least 1.
     `figure(result, params)` returns a Plotly figure as a dict (data, layout), with no colours of its own: it names
-    roles through `gpu_worker.figures`.
+    roles through `gpu_worker.figures`. An empty dict means that the table says it all.
+    `tells_when` narrows `tells` to the variants that can tell (a microbenchmark of the job's size where the job runs).
     """
 
     id: str
@@ -73,6 +93,11 @@ class Probe:
     figure: Callable[[ProbeResult, Mapping[str, str]], dict]
     on_nccl: str
     reads: Literal["measurement", "configuration"] = "measurement"
+    tells_when: Mapping[str, str] = field(default_factory=dict)
+
+    def roles(self, with_: Mapping[str, str]) -> tuple[str, ...]:
+        """What this variant of the step can tell: `tells`, or nothing where `tells_when` asks for other parameters."""
+        return self.tells if all(with_.get(name) == value for name, value in self.tells_when.items()) else ()
 
     def finding(self, result: ProbeResult) -> str:
         """The finding of a result, by the stated thresholds alone."""

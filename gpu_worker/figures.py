@@ -1,0 +1,242 @@
+"""One look for every figure: Plotly figures as plain dicts whose colours and fonts are roles, not values.
+
+A role is written `role:c1`, with an opacity `role:c1@0.4`. The page resolves roles from its own style sheet when it
+draws, so that a figure follows the theme; `themed` does the same here, for a picture in a report or a test.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+_SANS = 'Inter, system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif'
+_MONO = "ui-monospace, SFMono-Regular, Menlo, Consolas, monospace"
+
+# The same values as the page's tokens; a test holds the two together.
+THEMES: dict[str, dict[str, str]] = {
+    "light": {
+        "card": "#ffffff",
+        "ink": "#16191d",
+        "ink-2": "#4b525b",
+        "ink-3": "#6b7280",
+        "line": "#dfe1e4",
+        "line-2": "#eceef0",
+        "accent": "#0b6e6e",
+        "bad": "#a3123a",
+        "good": "#1b6e3c",
+        "warn": "#9a4a00",
+        "c1": "#0072b2",
+        "c2": "#e69f00",
+        "c3": "#009e73",
+        "c4": "#cc79a7",
+        "c5": "#d55e00",
+        "c6": "#56b4e9",
+        "sans": _SANS,
+        "mono": _MONO,
+    },
+    "dark": {
+        "card": "#171b1f",
+        "ink": "#e9ecef",
+        "ink-2": "#b3bac2",
+        "ink-3": "#8d959e",
+        "line": "#2a3036",
+        "line-2": "#21262b",
+        "accent": "#4fc3bd",
+        "bad": "#ff8fab",
+        "good": "#7fd6a0",
+        "warn": "#f0b06a",
+        "c1": "#56b4e9",
+        "c2": "#f0c04a",
+        "c3": "#3fc79a",
+        "c4": "#e3a5c7",
+        "c5": "#ff8a4c",
+        "c6": "#9fd3f2",
+        "sans": _SANS,
+        "mono": _MONO,
+    },
+}
+
+_ROLE = re.compile(r"^role:(?P<name>[a-z0-9-]+)(@(?P<opacity>0?\.\d+|1))?$")
+ROW_PX = 38
+CLEAR = "rgba(0,0,0,0)"
+
+
+def themed(value: Any, theme: str) -> Any:
+    """The same figure with every role replaced by the theme's colour or font; `theme` is `light` or `dark`."""
+    if isinstance(value, dict):
+        return {key: themed(item, theme) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [themed(item, theme) for item in value]
+    match = _ROLE.match(value) if isinstance(value, str) else None
+    if not match:
+        return value
+    colour = THEMES[theme][match["name"]]
+    return _faded(colour, float(match["opacity"])) if match["opacity"] else colour
+
+
+def _faded(colour: str, opacity: float) -> str:
+    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    return f"rgba({red},{green},{blue},{opacity:g})"
+
+
+def frame(
+    traces: Sequence[dict[str, Any]],
+    *,
+    alt: str,
+    rows: int,
+    x: dict[str, Any],
+    y: dict[str, Any] | None = None,
+    shapes: Iterable[dict[str, Any]] = (),
+    annotations: Iterable[dict[str, Any]] = (),
+    **layout: Any,
+) -> dict[str, Any]:
+    """A whole figure: traces in the common layout, `rows` rows high, with `alt` as its accessible name.
+
+    The height without the legend is in `layout.meta.body_px`; the page adds what the legend takes at its width.
+    """
+    body = rows * ROW_PX + 64
+    named = [trace["name"] for trace in traces if trace.get("showlegend", "name" in trace)]
+    return {
+        "data": list(traces),
+        "layout": {
+            "meta": {"alt": alt, "body_px": body, "legend": named},
+            "height": body + (28 if named else 0),
+            "font": {"family": "role:sans", "size": 13, "color": "role:ink-2"},
+            "paper_bgcolor": CLEAR,
+            "plot_bgcolor": CLEAR,
+            "margin": {"l": 8, "r": 14, "t": 8, "b": 8},
+            "showlegend": bool(named),
+            "legend": {
+                "orientation": "h",
+                "x": 0,
+                "xanchor": "left",
+                "xref": "container",
+                "y": 1,
+                "yanchor": "top",
+                "yref": "container",
+                "traceorder": "normal",
+                "itemclick": False,
+                "itemdoubleclick": False,
+                "font": {"size": 13},
+                "bgcolor": CLEAR,
+            },
+            "hovermode": "closest",
+            "hoverlabel": {
+                "bgcolor": "role:card",
+                "bordercolor": "role:line",
+                "align": "left",
+                "font": {"family": "role:sans", "size": 13, "color": "role:ink"},
+            },
+            "dragmode": False,
+            "bargap": 0.34,
+            "xaxis": x,
+            "yaxis": y or names(),
+            "shapes": list(shapes),
+            "annotations": list(annotations),
+            **layout,
+        },
+    }
+
+
+def numbers(title: str, *, low: float | None = 0.0, high: float | None = None, **more: Any) -> dict[str, Any]:
+    """A horizontal axis of numbers with few ticks, never dragged; `title` names the quantity and its unit."""
+    span = {"range": [low, high]} if high is not None else {"rangemode": "tozero"}
+    return {
+        "title": {"text": title, "font": {"size": 13, "color": "role:ink-3"}, "standoff": 8},
+        "automargin": True,
+        "fixedrange": True,
+        "gridcolor": "role:line-2",
+        "zeroline": False,
+        "nticks": 6,
+        "tickfont": {"family": "role:mono", "size": 12},
+        "separatethousands": True,
+        **span,
+        **more,
+    }
+
+
+def names(order: Sequence[str] = (), **more: Any) -> dict[str, Any]:
+    """A vertical axis of names, read from top to bottom in the given order."""
+    listed = {"categoryorder": "array", "categoryarray": list(order)} if order else {}
+    return {
+        "automargin": True,
+        "fixedrange": True,
+        "autorange": "reversed",
+        "showgrid": False,
+        "zeroline": False,
+        "type": "category",
+        "ticklen": 6,
+        "tickcolor": CLEAR,
+        "tickfont": {"family": "role:mono", "size": 12, "color": "role:ink"},
+        **listed,
+        **more,
+    }
+
+
+def bars(
+    name: str, role: str, labels: Sequence[str], values: Sequence[float], said: Sequence[str], **more: Any
+) -> dict[str, Any]:
+    """One set of horizontal bars; `said` is what hovering prints for each."""
+    return {
+        "type": "bar",
+        "orientation": "h",
+        "name": name,
+        "y": list(labels),
+        "x": list(values),
+        "hovertext": list(said),
+        "hoverinfo": "text",
+        "marker": {"color": f"role:{role}", "line": {"width": 0}},
+        **more,
+    }
+
+
+def dots(
+    name: str, role: str, labels: Sequence[str], values: Sequence[float], said: Sequence[str], **more: Any
+) -> dict[str, Any]:
+    """Points on the rows of a named axis."""
+    marker = {"color": f"role:{role}", "size": 9, "line": {"width": 1, "color": "role:card"}, **more.pop("marker", {})}
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": name,
+        "y": list(labels),
+        "x": list(values),
+        "hovertext": list(said),
+        "hoverinfo": "text",
+        "marker": marker,
+        **more,
+    }
+
+
+def ticks(name: str, labels: Sequence[str], values: Sequence[float], said: Sequence[str]) -> dict[str, Any]:
+    """A short upright stroke on each row: a nominal value or a median to hold a bar or a cloud of points against."""
+    stroke = {"symbol": "line-ns-open", "size": 20, "color": "role:ink", "line": {"width": 2, "color": "role:ink"}}
+    return dots(name, "ink", labels, values, said, marker=stroke)
+
+
+def upright(value: float, text: str, *, role: str = "ink") -> tuple[dict[str, Any], dict[str, Any]]:
+    """A line across all rows at `value` with its name above it: a floor, a threshold."""
+    line = {
+        "type": "line",
+        "xref": "x",
+        "yref": "paper",
+        "x0": value,
+        "x1": value,
+        "y0": 0,
+        "y1": 1,
+        "layer": "above",
+        "line": {"color": f"role:{role}", "width": 2, "dash": "dot"},
+    }
+    note = {
+        "xref": "x",
+        "yref": "paper",
+        "x": value,
+        "y": 1,
+        "yanchor": "bottom",
+        "xanchor": "center",
+        "showarrow": False,
+        "text": text,
+        "font": {"size": 13, "color": f"role:{role}"},
+    }
+    return line, note

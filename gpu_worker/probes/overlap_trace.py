@@ -1,0 +1,143 @@
+"""Which part of the backward computation has communication running under it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from statistics import median
+from typing import Any
+
+from gpu_worker import figures
+from gpu_worker.probes import _job
+from gpu_worker.probes.base import Decisive, Probe, ProbeResult, Reading, Series
+from gpu_worker.readable import say
+from gpu_worker.specs import WholeRun
+
+SERIAL, OVERLAPPED = 0.15, 0.35
+COMPUTE = (("input", "c6"), ("forward", "c1"), ("backward", "c3"))
+
+
+def read(run: WholeRun, params: Mapping[str, str]) -> ProbeResult:
+    """Covered share of backward and hidden share of communication, medians over steps, then over ranks."""
+    ranks = _job.job_ranks(run)
+    each = [[_measure(step) for step in rank["steps"]] for rank in ranks]
+    by_rank = [tuple(median(step[at] for step in steps) for at in range(4)) for steps in each]
+    covered, hidden, flight, count = (median(row[at] for row in by_rank) for at in range(4))
+    readings = {
+        "backward_covered": Reading(covered, "share", "Share of backward with a collective in flight"),
+        "communication_hidden": Reading(hidden, "share", "Share of communication time that lies under backward"),
+        "communication_s": Reading(flight, "s", "Communication in flight a step"),
+        "collectives": Reading(count, "count", "Collectives a step"),
+        "bytes_each": Reading(run.size_bytes / max(count, 1), "B", "Mean size of a collective"),
+    }
+    rows = tuple((f"rank {rank['rank']}", *row) for rank, row in zip(ranks, by_rank, strict=True))
+    columns = ("rank", "backward covered", "communication hidden", "communication in flight", "collectives a step")
+    table = Series(columns, ("text", "share", "share", "s", "count"), rows, "Medians over the measured steps.")
+    return ProbeResult(readings, {"timeline": _timeline(ranks, by_rank), "ranks": table})
+
+
+def _measure(step: dict[str, Any]) -> tuple[float, float, float, float]:
+    window, flights = _job.backward_window(step), _job.flights(step)
+    flight, under = _job.length(flights), _job.length(_job.clipped(flights, window))
+    return under / max(window[1] - window[0], 1e-9), under / max(flight, 1e-9), flight, float(len(flights))
+
+
+def _timeline(ranks: list[dict[str, Any]], by_rank: list[tuple[float, ...]]) -> Series:
+    """One step of the rank whose covered share is the middle one: phases, then each collective."""
+    rank = ranks[sorted(range(len(ranks)), key=lambda at: by_rank[at][0])[len(ranks) // 2]]
+    step = sorted(rank["steps"], key=lambda one: one["total_s"])[len(rank["steps"]) // 2]
+    rows: list[tuple[str, str, float, float]] = []
+    at = 0.0
+    for phase, _ in COMPUTE:
+        rows.append(("compute", phase, at, at + step[f"{phase}_s"]))
+        at += step[f"{phase}_s"]
+    rows.append(("compute", "optimizer", at + step["exposed_s"], at + step["exposed_s"] + step["optimizer_s"]))
+    for number, one in enumerate(step["collectives"], 1):
+        name = f"bucket {number}"
+        rows.append((name, say(one["bytes"], "B"), one["launch"] - step["start"], one["done"] - step["start"]))
+    caption = (
+        f"A step of median length on rank {rank['rank']}, since it began. The optimizer waits for the last bucket."
+    )
+    return Series(("row", "what", "from", "to"), ("text", "text", "s", "s"), tuple(rows), caption)
+
+
+def classify(values: Mapping[str, float]) -> str:
+    """By the covered share of backward: it does not depend on how fast the links are, the hidden share does."""
+    return _job.band(values["backward_covered"], low=SERIAL, high=OVERLAPPED, below="serial", above="overlapped")
+
+
+def figure(result: ProbeResult, params: Mapping[str, str]) -> dict[str, Any]:
+    """One step as a timeline: compute on top, every collective on a row of its own below."""
+    rows = result.series["timeline"].rows
+    labels = list(dict.fromkeys(row[0] for row in rows))
+    traces = [
+        _spans(name, role, [row for row in rows if row[0] == "compute" and row[1] == name])
+        for name, role in (*COMPUTE, ("optimizer", "c4"))
+    ]
+    traces.append(_spans("all-reduce", "c2", [row for row in rows if row[0] != "compute"]))
+    covered = say(result.readings["backward_covered"].value, "share")
+    alt = f"Timeline of one step: compute above, {len(labels) - 1} collectives below; they cover {covered} of backward"
+    return figures.frame(
+        traces,
+        alt=alt,
+        rows=max(4, round(0.72 * len(labels))),
+        x=figures.numbers("ms since the step began"),
+        y=figures.names(labels),
+        barmode="overlay",
+        bargap=0.2,
+        shapes=_backward_shade(rows),
+    )
+
+
+def _spans(name: str, role: str, rows: list[tuple[Any, ...]]) -> dict[str, Any]:
+    said = [f"{row[0]} · {row[1]}: {say(row[2], 's')} to {say(row[3], 's')}" for row in rows]
+    lengths = [1000 * (row[3] - row[2]) for row in rows]
+    return figures.bars(name, role, [row[0] for row in rows], lengths, said, base=[1000 * row[2] for row in rows])
+
+
+def _backward_shade(rows: tuple[tuple[Any, ...], ...]) -> list[dict[str, Any]]:
+    return [
+        {
+            "type": "rect",
+            "xref": "x",
+            "yref": "paper",
+            "x0": 1000 * row[2],
+            "x1": 1000 * row[3],
+            "y0": 0,
+            "y1": 1,
+            "fillcolor": "role:c3@0.12",
+            "line": {"width": 0},
+            "layer": "below",
+        }
+        for row in rows
+        if row[1] == "backward"
+    ]
+
+
+PROBE = Probe(
+    id="overlap-trace",
+    title="Overlap trace",
+    group="Job",
+    question="Does communication run under the backward pass, or after it?",
+    price_min=12,
+    stops_job=False,
+    parameters={},
+    experiment=_job.on_job,
+    findings={
+        "overlapped": "Collectives are launched during backward and run under it.",
+        "serial": "No collective runs before backward has ended: communication is wholly exposed.",
+        "inconclusive": "Only a small part of backward has communication under it.",
+    },
+    decisive=(Decisive("backward_covered", "logit"),),
+    deterministic=False,
+    tells=("overlap",),
+    read=read,
+    classify=classify,
+    figure=figure,
+    on_nccl=(
+        "Take a torch.profiler or Nsight Systems trace of a few steps: NCCL kernels sit on a stream of their "
+        "own, and Holistic Trace Analysis prints the share overlapped by compute. Overlap is lost with no_sync "
+        "left on, one bucket as large as the model, find_unused_parameters, a graph break, or a synchronise in "
+        "a hook. On GPUs overlap is not free: NCCL's channels take SMs and memory bandwidth from backward. Here "
+        "gloo's threads take processor time instead, which costs more."
+    ),
+)

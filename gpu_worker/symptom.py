@@ -1,0 +1,119 @@
+"""Evidence 0: the symptom in the brief, measured from the instance's own job run and its healthy baseline.
+
+It has findings, decisive readings and a `classify` like a probe, so that calibration treats it as one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gpu_worker import figures
+from gpu_worker.probes import _job
+from gpu_worker.probes.base import INCONCLUSIVE, Decisive, ProbeResult, Reading, Series
+from gpu_worker.readable import say
+from gpu_worker.specs import WholeRun
+
+HEALTHY_MFU = 0.40
+BELOW, AT_FLOOR = 0.50, 0.62
+SAMPLES = 1000
+
+
+def read(run: WholeRun, baseline: WholeRun, mfu_before: float = HEALTHY_MFU) -> ProbeResult:
+    """MFU, time per 1,000 samples and time inside the collective a step, before and now.
+
+    MFU before is the brief's; now it is scaled by the measured ratio of useful work a second, the only thing that the
+    lab can measure of it. `collective_floor_ratio` decides the finding and is not among `SHOWN`: the floor is asked.
+    """
+    before, now = _pace(baseline), _pace(run)
+    inside_before, inside_now = _job.collective_s(baseline), _job.collective_s(run)
+    readings = {
+        "mfu_before": Reading(mfu_before, "share", "MFU before"),
+        "mfu_now": Reading(mfu_before * before / now, "share", "MFU now"),
+        "step_s_before": Reading(before, "s", "Time per 1,000 samples before"),
+        "step_s_now": Reading(now, "s", "Time per 1,000 samples now"),
+        "collective_s_before": Reading(inside_before, "s", "Time inside the all-reduce a step before"),
+        "collective_s_now": Reading(inside_now, "s", "Time inside the all-reduce a step now"),
+        "collective_floor_ratio": Reading(
+            _job.job_floor_s(run) / inside_now, "ratio", "Floor over time inside the all-reduce now"
+        ),
+    }
+    rows = (
+        ("MFU", mfu_before, mfu_before * before / now, "share"),
+        ("time per 1,000 samples", before, now, "s"),
+        ("time inside the all-reduce", inside_before, inside_now, "s"),
+    )
+    table = Series(
+        ("quantity", "before", "now", "unit"), ("text", "number", "number", "text"), rows, "Medians over steps."
+    )
+    return ProbeResult(readings, {"symptom": table})
+
+
+def _pace(run: WholeRun) -> float:
+    """Seconds per 1,000 samples."""
+    return SAMPLES * _job.step_s(run) / _job.samples_per_step(run)
+
+
+def classify(values: Mapping[str, float]) -> str:
+    """By floor over time inside the job's collective, which waits for late ranks too: stragglers read below."""
+    below, above = "collective-below-floor", "collective-at-floor"
+    return _job.band(values["collective_floor_ratio"], low=BELOW, high=AT_FLOOR, below=below, above=above)
+
+
+def figure(result: ProbeResult, params: Mapping[str, str]) -> dict[str, Any]:
+    """Before and now as bars, each quantity relative to its own before."""
+    rows = list(result.series["symptom"].rows)
+    labels = [row[0] for row in rows]
+    traces = []
+    for name, role, at in (("before", "c6", 1), ("now", "c1", 2)):
+        said = [f"{row[0]} {name}: {say(row[at], row[3])}" for row in rows]
+        traces.append(
+            figures.bars(
+                name,
+                role,
+                labels,
+                [row[at] / row[1] for row in rows],
+                said,
+                text=[say(row[at], row[3]) for row in rows],
+            )
+        )
+    alt = "; ".join(f"{row[0]} {say(row[1], row[3])} before, {say(row[2], row[3])} now" for row in rows)
+    x = figures.numbers("relative to before")
+    return figures.frame(traces, alt=alt, rows=6, x=x, y=figures.names(labels), barmode="group")
+
+
+@dataclass(frozen=True)
+class Symptom:
+    """What calibration and the scenarios need of evidence 0."""
+
+    id: str = "symptom"
+    title: str = "Symptom"
+    experiment: str = "job"
+    deterministic: bool = False
+    decisive: tuple[Decisive, ...] = (Decisive("collective_floor_ratio", "log"),)
+
+    @property
+    def findings(self) -> Mapping[str, str]:
+        return {
+            "collective-at-floor": "The job's all-reduce takes about as long as its bytes need.",
+            "collective-below-floor": "The job's all-reduce takes clearly longer than its bytes need.",
+            INCONCLUSIVE: "The job's all-reduce takes somewhat longer than its bytes need.",
+        }
+
+    def read(self, run: WholeRun, baseline: WholeRun) -> ProbeResult:
+        return read(run, baseline)
+
+    def classify(self, values: Mapping[str, float]) -> str:
+        return classify(values)
+
+    def finding(self, result: ProbeResult) -> str:
+        """The finding of a result, by the stated thresholds alone."""
+        return classify({d.reading: float(result.readings[d.reading].value) for d in self.decisive})
+
+    def figure(self, result: ProbeResult, params: Mapping[str, str]) -> dict[str, Any]:
+        return figure(result, params)
+
+
+SYMPTOM = Symptom()
+SHOWN = ("mfu_before", "mfu_now", "step_s_before", "step_s_now", "collective_s_before", "collective_s_now")
