@@ -77,6 +77,7 @@ class Run(models.Model):
     worker = models.CharField(max_length=120, blank=True, default="")
     worker_pid = models.PositiveIntegerField(null=True, blank=True)
     created_at = models.DateTimeField()
+    retried_at = models.DateTimeField(null=True, blank=True, help_text="when it was taken up again after a worker died")
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
 
@@ -159,6 +160,7 @@ class Evidence(models.Model):
     ready_at = models.DateTimeField()
     finding = models.CharField(max_length=60, blank=True, default="")
     shown_at = models.DateTimeField(null=True, blank=True)
+    note = models.CharField(max_length=200, blank=True, default="", help_text="why the bank answered in the end")
     reported_bad = models.BooleanField(default=False)
 
     objects = EvidenceQuerySet.as_manager()

@@ -94,6 +94,11 @@ def hurry(run: Run, priority: int, now: datetime) -> None:
         ring()
 
 
+def withdraw(run: Run) -> None:
+    """Takes back a run that was queued in the same transaction, before any worker could see it."""
+    Run.objects.filter(pk=run.pk, status=RunStatus.QUEUED).delete()
+
+
 def claim(now: datetime, *, worker: str = "", pid: int | None = None) -> Run | None:
     """The most urgent queued run, now running and ours; None where nothing waits.
 
@@ -148,7 +153,8 @@ def recover(now: datetime) -> list[Run]:
 def requeue_or_fail(run: Run, now: datetime) -> bool:
     if run.tries >= MOST_TRIES:
         return fail(run, DIED_TWICE, now)
-    moved = become(run, RunStatus.QUEUED, worker="", worker_pid=None, started_at=None, progress={})
+    fresh = {"worker": "", "worker_pid": None, "started_at": None, "progress": {}}
+    moved = become(run, RunStatus.QUEUED, retried_at=now, **fresh)
     if moved:
         ring()
     return moved
@@ -184,12 +190,13 @@ def expected_finish(run: Run, now: datetime) -> datetime:
 
 
 def recent_runs(now: datetime) -> Iterable[Run]:
-    fields = ("id", "created_at", "first_priority", "priority", "hurried_at", "nominal_s")
+    fields = ("id", "created_at", "retried_at", "first_priority", "priority", "hurried_at", "nominal_s")
     return Run.objects.filter(created_at__gte=now - HORIZON).only(*fields)
 
 
 def as_asked(run: Run) -> Asked:
-    return Asked(run.pk, run.created_at, run.first_priority, run.priority, run.hurried_at, run.nominal_s)
+    # A run taken up again stands in the queue anew; that its worker died says nothing about its cause.
+    return Asked(run.pk, run.retried_at or run.created_at, run.first_priority, run.priority, run.hurried_at, run.nominal_s)
 
 
 def machines_alive(now: datetime) -> int:

@@ -15,7 +15,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 
 from gpu_worker import queue
-from gpu_worker.models import Answer, Evidence, Purpose, Run, RunStatus
+from gpu_worker.models import Answer, Evidence, Purpose, Run, RunQuerySet, RunStatus
 from gpu_worker.probes.base import Probe
 from gpu_worker.specs import WholeRun
 from grader.knowledge import Effect
@@ -33,7 +33,10 @@ log = logging.getLogger(__name__)
 LIKELY_EXPERIMENTS = ("job", "microbenchmark[placement=as-job,size=job]")
 LONGEST_LIVE_WAIT = timedelta(seconds=15)
 PENDING_SLOTS = (0, 1)
-PRIORITY = {Purpose.STEP: queue.STEP, Purpose.VERIFY: queue.VERIFY}
+
+TAKEN_UP_AGAIN = "The lab worker ended while it ran this experiment; another run of it was made and answers."
+SLOWER_THAN_PLANNED = "The lab was slower than planned, so the bank answered."
+NO_RESULT = "The lab's run ended without a result that can be trusted, so the bank answered."
 
 __all__ = [
     "BadParameter",
@@ -182,14 +185,19 @@ class Wanted:
         if not queue.live_enabled(now):
             return None
         try:
-            run = own_run(
+            run, is_new = own_run(
                 self.owner, self.instance, self.experiment, self.effect, self.state, self.purpose, now
             )
         except queue.QueueFull as full:
             log.info("the bank answers: %s", full)
             return None
         expected = queue.expected_finish(run, now)
-        return expected if expected - now <= LONGEST_LIVE_WAIT else None
+        if expected - now <= LONGEST_LIVE_WAIT:
+            return expected
+        if is_new:
+            # Nobody would read it. An older run stays: whether it still waits depends on what really ran before it.
+            queue.withdraw(run)
+        return None
 
     def create(self, slot: int, live: bool, ready_at: datetime, now: datetime) -> Evidence:
         return Evidence.objects.create(
@@ -217,15 +225,15 @@ def free_slots(owner: str) -> list[int]:
 
 def own_run(
     owner: str, instance: Instance, experiment: str, effect: Effect, state: str, purpose: Purpose, now: datetime
-) -> Run:
-    """The owner's run of an experiment in a state: found and hurried, or queued. Raises QueueFull."""
+) -> tuple[Run, bool]:
+    """The owner's run of an experiment in a state, and whether it is new: hurried or queued. Raises QueueFull."""
     priority = queue.PRIORITY[purpose]
     run = Run.objects.answering(owner, experiment, state).first()
-    if run is None:
-        spec = spec_for(instance, experiment, effect)
-        return queue.enqueue(spec, priority=priority, owner=owner, purpose=purpose, state=state, now=now)
-    queue.hurry(run, priority, now)
-    return run
+    if run is not None:
+        queue.hurry(run, priority, now)
+        return run, False
+    spec = spec_for(instance, experiment, effect)
+    return queue.enqueue(spec, priority=priority, owner=owner, purpose=purpose, state=state, now=now), True
 
 
 def answer_of(owner: str, experiment: str, state: str) -> Answer | None:
@@ -244,7 +252,7 @@ def settle(evidence: Evidence, *, now: datetime) -> bool:
     """Shows the evidence if its time has come: fixes its run and finding. True if it is shown. Idempotent."""
     if evidence.shown_at is not None:
         return True
-    if now < evidence.ready_at:
+    if now < evidence.ready_at or is_taken_up_again(evidence, now):
         return False
     answer = decide(evidence.owner, evidence.experiment, evidence.state, finished_run(evidence), now)
     show(evidence, answer, now)
@@ -252,12 +260,28 @@ def settle(evidence: Evidence, *, now: datetime) -> bool:
     return evidence.shown_at is not None
 
 
+def own_runs(evidence: Evidence) -> RunQuerySet:
+    return Run.objects.filter(owner=evidence.owner, experiment=evidence.experiment, state=evidence.state)
+
+
 def finished_run(evidence: Evidence) -> Run | None:
     """The owner's finished run, where a live answer was planned; None: the bank answers."""
     if not evidence.live:
         return None
-    own = Run.objects.answering(evidence.owner, evidence.experiment, evidence.state)
-    return own.filter(status=RunStatus.FINISHED).first()
+    return own_runs(evidence).filter(status=RunStatus.FINISHED).order_by("created_at", "pk").first()
+
+
+def is_taken_up_again(evidence: Evidence, now: datetime) -> bool:
+    """Whether the run's worker died and another has it: then the wait is longer by one nominal time, once."""
+    again = own_runs(evidence).unfinished().exclude(retried_at=None).first() if evidence.live else None
+    if again is None:
+        return False
+    ready_at = queue.expected_finish(again, now)
+    if ready_at <= max(now, evidence.ready_at) or ready_at - now > LONGEST_LIVE_WAIT:
+        return False
+    Evidence.objects.pending().filter(pk=evidence.pk).update(ready_at=ready_at)
+    evidence.refresh_from_db()
+    return True
 
 
 def show(evidence: Evidence, answer: Answer, now: datetime) -> None:
@@ -266,8 +290,21 @@ def show(evidence: Evidence, answer: Answer, now: datetime) -> None:
     probe = palette.probe_of(evidence.step)
     finding = probe.finding(probe.read(whole, evidence.with_params))
     Evidence.objects.pending().filter(pk=evidence.pk).update(
-        run=answer.run, live=answer.run is not None, finding=finding, shown_at=now
+        run=answer.run, live=answer.run is not None, finding=finding, note=note_on(evidence, answer.run), shown_at=now
     )
+
+
+def note_on(evidence: Evidence, run: Run | None) -> str:
+    """What the candidate is told where a live answer was planned and something came between. Never a lab's own words:
+    a fault that did not fire would name itself."""
+    if run is not None:
+        return TAKEN_UP_AGAIN if run.tries > 1 else ""
+    if not evidence.live:
+        return ""
+    failed = own_runs(evidence).filter(status=RunStatus.FAILED).first()
+    if failed is None:
+        return SLOWER_THAN_PLANNED
+    return failed.failure if failed.failure == queue.DIED_TWICE else NO_RESULT
 
 
 def run_behind(evidence: Evidence, run: Run | None) -> WholeRun:

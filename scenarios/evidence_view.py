@@ -54,7 +54,7 @@ def build_view(evidence: Evidence, run: WholeRun) -> EvidenceView:
         provenance=provenance(evidence, run),
         on_nccl=probe.on_nccl,
         live=evidence.live,
-        caption=LIVE_CAPTION if evidence.live else BANKED_CAPTION,
+        caption=" ".join(filter(None, (LIVE_CAPTION if evidence.live else BANKED_CAPTION, evidence.note))),
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from gpu_worker.faults import kind_of
 from gpu_worker.specs import ExperimentSpec, Fault, Setting, experiment_key
 from grader.knowledge import Effect
 from scenarios.causes import HEALTHY
@@ -113,9 +114,10 @@ def host_of(instance: Instance, rank: int) -> int:
 
 def placement_now(instance: Instance) -> tuple[int, ...]:
     """Host of each rank under the fault: a fault may move a rank."""
-    from gpu_worker.faults import placement_under
-
-    return placement_under(spec_for(instance, "job"))
+    placement = instance.setting.placement
+    for fault in faults_after(instance, "nothing"):
+        placement = kind_of(fault).plan(instance.setting, fault).placement or placement
+    return placement
 
 
 def ranks_on(instance: Instance, host: int) -> list[str]:
