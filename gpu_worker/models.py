@@ -215,7 +215,7 @@ class WorkerHeartbeat(models.Model):
 
     worker = models.CharField(max_length=120, primary_key=True, help_text="machine and process, new at each start")
     machine = models.CharField(max_length=120)
-    boot = models.CharField(max_length=60, help_text="of the machine: process ids mean nothing across boots")
+    scope = models.CharField(max_length=120, help_text="of its process id: boot and process-id namespace")
     pid = models.PositiveIntegerField()
     at = models.DateTimeField()
     started_at = models.DateTimeField()

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from django.db import transaction
 
-from gpu_worker import machine
+from gpu_worker import liveness
 from gpu_worker.models import MAY_BECOME, Purpose, Run, RunStatus, SelfCheck, WorkerHeartbeat
 from gpu_worker.nominal import Asked, finishes
 from gpu_worker.specs import NOMINAL_S, ExperimentSpec, WholeRun
@@ -163,19 +163,19 @@ def requeue_or_fail(run: Run, now: datetime) -> bool:
 def living_workers(now: datetime) -> dict[str, WorkerHeartbeat]:
     """Workers by name that beat lately and whose process, where it is on this machine, still exists."""
     fresh = WorkerHeartbeat.objects.fresh(now - timedelta(seconds=HEARTBEAT_FRESH_S))
-    return {beat.worker: beat for beat in fresh if not is_here(beat) or machine.process_lives(beat.pid)}
+    return {beat.worker: beat for beat in fresh if not is_here(beat) or liveness.process_lives(beat.pid)}
 
 
 def is_here(beat: WorkerHeartbeat) -> bool:
     """Whether a heartbeat's process ids mean something to this process."""
-    return beat.machine == machine.fingerprint() and beat.boot == machine.boot_id()
+    return bool(beat.scope) and beat.scope == liveness.scope()
 
 
 def is_orphan(run: Run, alive: dict[str, WorkerHeartbeat], now: datetime) -> bool:
     beat = alive.get(run.worker)
     if beat is None:
         return True
-    if run.worker_pid is not None and is_here(beat) and not machine.process_lives(run.worker_pid):
+    if run.worker_pid is not None and is_here(beat) and not liveness.process_lives(run.worker_pid):
         return True
     return run.started_at is None or now - run.started_at > timedelta(seconds=LONGEST_RUN_S)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import logging
 import os
 import time
@@ -13,17 +12,17 @@ from typing import Any
 from celery.exceptions import SoftTimeLimitExceeded
 from django.db import transaction
 
-from gpu_worker import machine, queue, stream
+from gpu_worker import queue, stream
+from gpu_worker.errors import LabError
+from gpu_worker.liveness import machine_id
 from gpu_worker.models import Run, SelfCheck
-from gpu_worker.specs import ExperimentSpec, WholeRun
+from gpu_worker.specs import WholeRun
 
 log = logging.getLogger(__name__)
 
 Clock = Callable[[], datetime]
 Experiment = Callable[..., WholeRun]
 
-# A run that the machine was taken away from is repeated, within the task's time.
-MOST_DISTURBED = 2
 PROGRESS_EVERY_S = 1.0
 SELF_CHECK_LASTS = timedelta(days=7)
 FAILED_CHECK_LASTS = timedelta(minutes=30)
@@ -36,7 +35,7 @@ def worker_name() -> str:
     """The worker that this process serves for, as its heartbeat says it; a name of its own outside a worker."""
     from gpu_worker import watch
 
-    return watch.name_of_worker() or f"{machine.fingerprint()}-{os.getpid()}"
+    return watch.name_of_worker() or f"{machine_id()}-{os.getpid()}"
 
 
 def serve_one(clock: Clock, experiment: Experiment | None = None) -> bool:
@@ -49,16 +48,16 @@ def serve_one(clock: Clock, experiment: Experiment | None = None) -> bool:
 
 
 def lab_experiment() -> Experiment:
-    lab: Any = importlib.import_module("gpu_worker.lab")
-    return lab.run_experiment
+    """Imported only where runs are served: it starts the launcher's side of the lab."""
+    from gpu_worker.lab import run_experiment
+
+    return run_experiment
 
 
 def carry_out(run: Run, clock: Clock, experiment: Experiment) -> None:
     """Runs one claimed experiment to its end; whatever happens, the row says how it ended."""
-    from gpu_worker.errors import LabError
-
     try:
-        whole = measure(run.experiment_spec, Throttled(run), experiment)
+        whole = experiment(run.experiment_spec, progress=Throttled(run))
     except LabError as known:
         ended = queue.fail(run, known.reason, clock())
     except SoftTimeLimitExceeded:
@@ -70,18 +69,6 @@ def carry_out(run: Run, clock: Clock, experiment: Experiment) -> None:
         ended = queue.finish(run, whole, clock())
     if ended:
         transaction.on_commit(lambda: stream.publish(run))
-
-
-def measure(spec: ExperimentSpec, progress: Callable[[dict], None], experiment: Experiment) -> WholeRun:
-    """The experiment, repeated while the machine was taken from it, at most `MOST_DISTURBED` times in all."""
-    from gpu_worker.errors import RunDisturbed
-
-    for _ in range(MOST_DISTURBED - 1):
-        try:
-            return experiment(spec, progress=progress)
-        except RunDisturbed as disturbed:
-            log.info("an experiment is repeated: %s", disturbed)
-    return experiment(spec, progress=progress)
 
 
 class Throttled:
@@ -100,5 +87,5 @@ class Throttled:
 
 def check_is_due(now: datetime) -> bool:
     """Whether this machine's last self-check is missing or too old; a failed one is repeated sooner."""
-    last = SelfCheck.objects.last_of(machine.fingerprint())
+    last = SelfCheck.objects.last_of(machine_id())
     return last is None or now - last.at > (SELF_CHECK_LASTS if last.ok else FAILED_CHECK_LASTS)

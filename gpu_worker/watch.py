@@ -17,7 +17,7 @@ from celery.signals import worker_init, worker_ready
 from django.db import close_old_connections, connections
 from django.utils import timezone
 
-from gpu_worker import machine
+from gpu_worker import liveness
 
 log = logging.getLogger(__name__)
 
@@ -39,6 +39,7 @@ class Watch:
         self.capabilities = capabilities
         self.started_at = started_at
         self.check_rung_at: datetime | None = None
+        self.begun = False
         self.over = threading.Event()
 
     def look(self, now: datetime) -> None:
@@ -53,11 +54,14 @@ class Watch:
     def beat(self, now: datetime) -> None:
         from gpu_worker.models import WorkerHeartbeat
 
+        if not self.begun:
+            WorkerHeartbeat.objects.filter(at__lt=now - OLD_BEATS).delete()
+            self.begun = True
         WorkerHeartbeat.objects.update_or_create(
             worker=self.name,
             defaults={
-                "machine": machine.fingerprint(),
-                "boot": machine.boot_id(),
+                "machine": liveness.machine_id(),
+                "scope": liveness.scope(),
                 "pid": self.pid,
                 "at": now,
                 "started_at": self.started_at,
@@ -85,9 +89,6 @@ class Watch:
             ring_now("check_lab")
 
     def start(self) -> None:
-        from gpu_worker.models import WorkerHeartbeat
-
-        WorkerHeartbeat.objects.filter(at__lt=self.started_at - OLD_BEATS).delete()
         threading.Thread(target=self.keep, name="lab-watch", daemon=True).start()
 
     def keep(self) -> None:
@@ -119,7 +120,7 @@ def name_of_worker() -> str:
 
 
 def new_name() -> str:
-    return f"{machine.fingerprint()}-{os.getpid()}-{secrets.token_hex(3)}"
+    return f"{liveness.machine_id()}-{os.getpid()}-{secrets.token_hex(3)}"
 
 
 @worker_init.connect
