@@ -1,4 +1,4 @@
-"""Which machine this is, for heartbeats and self-checks: stable across restarts of the worker, without its name."""
+"""The machine that measures: its fingerprint, and where its processors' time went. Reads /proc; no torch."""
 
 from __future__ import annotations
 
@@ -6,40 +6,52 @@ import functools
 import hashlib
 import os
 import platform
-from pathlib import Path
-
-MACHINE_ID_FILES = ("/etc/machine-id", "/var/lib/dbus/machine-id")
-BOOT_ID_FILE = "/proc/sys/kernel/random/boot_id"
+from dataclasses import dataclass
+from typing import Any
 
 
-def text_of(path: str) -> str:
+@dataclass(frozen=True)
+class ProcessorTimes:
+    """Seconds since boot, over all processors, from /proc/stat. `work_s` is user, nice and system."""
+
+    work_s: float
+    steal_s: float
+    all_s: float
+
+    def since(self, other: ProcessorTimes) -> dict[str, float]:
+        return {name: value - getattr(other, name) for name, value in vars(self).items()}
+
+
+def processor_times() -> ProcessorTimes:
+    """Interrupts are left out of `work_s`: they carry the fabric's own packets."""
+    ticks = os.sysconf("SC_CLK_TCK")
+    with open("/proc/stat") as file:
+        user, nice, system, idle, iowait, irq, softirq, steal = (int(v) / ticks for v in file.readline().split()[1:9])
+    return ProcessorTimes(
+        work_s=user + nice + system, steal_s=steal, all_s=user + nice + system + idle + iowait + irq + softirq + steal
+    )
+
+
+@functools.cache
+def fingerprint() -> dict[str, Any]:
+    """What makes timings comparable: {cpu, cores, kernel, system, id}; `id` is a short digest of the others."""
+    facts = {
+        "cpu": _cpu_model(),
+        "cores": os.cpu_count() or 1,
+        "kernel": platform.release(),
+        "system": f"{platform.system()} {platform.machine()}",
+    }
+    text = "|".join(str(value) for value in facts.values())
+    return {**facts, "id": hashlib.sha256(text.encode()).hexdigest()[:12]}
+
+
+def _cpu_model() -> str:
     try:
-        return Path(path).read_text().strip()
+        with open("/proc/cpuinfo") as file:
+            for line in file:
+                name, _, value = line.partition(":")
+                if name.strip() == "model name":
+                    return value.strip()
     except OSError:
-        return ""
-
-
-@functools.cache
-def fingerprint() -> str:
-    """Twelve hex digits from the machine's id, kernel and cores: a change of any asks for a new self-check."""
-    identity = next((found for file in MACHINE_ID_FILES if (found := text_of(file))), platform.node())
-    parts = (identity, platform.machine(), platform.release(), str(os.cpu_count()))
-    return hashlib.sha256("|".join(parts).encode()).hexdigest()[:12]
-
-
-@functools.cache
-def boot_id() -> str:
-    """Of this boot; empty where the system has none."""
-    return text_of(BOOT_ID_FILE)
-
-
-def process_lives(pid: int) -> bool:
-    """Whether a process of this machine has that id and is no zombie."""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    stat = text_of(f"/proc/{pid}/stat")
-    return not stat or stat.rpartition(")")[2].split()[0] != "Z"
+        pass
+    return platform.processor() or "unknown"

@@ -1,0 +1,154 @@
+"""Builds a FabricPlan out of anonymous network namespaces through netlink, and reads it back.
+
+The namespaces have no names: they live as long as a descriptor or a process holds them, so that a killed run leaves
+nothing to sweep.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack
+from typing import Any
+
+from pyroute2 import IPRoute
+
+from gpu_worker.fabric import FabricPlan, Node, Port, directions
+from gpu_worker.netlink_namespaces import enter_network, new_network
+
+# At 64 kB or less a healthy ring falls to half its rate: offloaded segments of 64 kB wait for a whole bucket.
+BURST_BYTES = 256_000
+QUEUE_BYTES = 1_000_000
+IPV4 = "/proc/sys/net/ipv4"
+
+
+class Fabric:
+    """A built fabric. Use as a context manager; it must be made by a process of one thread that may own networks."""
+
+    def __init__(self, plan: FabricPlan) -> None:
+        self.plan = plan
+        self.namespaces: dict[str, int] = {}
+        self._netlink: dict[str, IPRoute] = {}
+        self._index: dict[str, dict[str, int]] = {}
+        self._undo = ExitStack()
+
+    def __enter__(self) -> Fabric:
+        try:
+            self._build()
+        except BaseException:
+            self._undo.close()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._undo.close()
+
+    def _build(self) -> None:
+        for node in self.plan.nodes:
+            self._make_node(node)
+        for cable in self.plan.cables:
+            self._netlink[cable.a.node].link(
+                "add",
+                ifname=cable.a.interface,
+                kind="veth",
+                peer={"ifname": cable.b.interface, "net_ns_fd": self.namespaces[cable.b.node]},
+            )
+        for node in self.plan.nodes:
+            self._index[node.name] = {
+                link.get_attr("IFLA_IFNAME"): link["index"] for link in self._netlink[node.name].get_links()
+            }
+        for cable in self.plan.cables:
+            self._configure(cable.a)
+            self._configure(cable.b)
+        for route in self.plan.routes:
+            hops = [{"gateway": gateway} for gateway in route.gateways]
+            how: dict[str, Any] = {"multipath": hops} if len(hops) > 1 else hops[0]
+            self._netlink[route.node].route("add", dst=route.destination, **how)
+
+    def _make_node(self, node: Node) -> None:
+        descriptor = new_network()
+        self._undo.callback(os.close, descriptor)
+        self.namespaces[node.name] = descriptor
+        netlink = IPRoute()
+        self._undo.callback(netlink.close)
+        self._netlink[node.name] = netlink
+        _set_kernel_options(node)
+        netlink.link("set", index=1, state="up")
+        if node.kind == "bridge":
+            # Without these two, a bridge waits and chatters before it forwards.
+            netlink.link("add", ifname="bridge", kind="bridge", br_stp_state=0, br_forward_delay=0)
+            netlink.link("set", ifname="bridge", state="up")
+
+    def _configure(self, port: Port) -> None:
+        netlink, index = self._netlink[port.node], self._index[port.node][port.interface]
+        if port.address:
+            address, length = port.address.split("/")
+            netlink.addr("add", index=index, address=address, prefixlen=int(length))
+        else:
+            netlink.link("set", index=index, master=self._index[port.node]["bridge"])
+        # A bucket on one side of the cable only would let the other side burst: each direction has its own.
+        netlink.tc("add", "tbf", index, rate=port.rate // 8, burst=BURST_BYTES, limit=QUEUE_BYTES)
+        netlink.link("set", index=index, state="up")
+
+    def pin_ports(self, first: int, last: int) -> None:
+        """Every host takes its ephemeral ports from first..last only. Leaves the caller in a host's network."""
+        for node in self.plan.nodes:
+            if node.kind == "host":
+                enter_network(self.namespaces[node.name])
+                _write(f"{IPV4}/ip_local_port_range", f"{first} {last}")
+
+    def counters(self, nodes: set[str] | None = None) -> dict[str, dict[str, int]]:
+        """By direction (`host0->leaf0`): bytes, packets, drops, overlimits, backlog_bytes of its bucket so far."""
+        queues = self._queues(nodes)
+        return {name: _statistics(queues[port.node][index]) for name, port, index in self._ports(nodes)}
+
+    def rates(self) -> dict[str, int]:
+        """By direction: the rate in bits/s that the kernel's bucket really has now."""
+        queues = self._queues(None)
+        return {name: _rate(queues[port.node][index]) for name, port, index in self._ports(None)}
+
+    def _ports(self, nodes: set[str] | None) -> list[tuple[str, Port, int]]:
+        return [
+            (name, port, self._index[port.node][port.interface])
+            for name, port, _ in directions(self.plan.cables)
+            if nodes is None or port.node in nodes
+        ]
+
+    def _queues(self, nodes: set[str] | None) -> dict[str, dict[int, Any]]:
+        wanted = self._netlink if nodes is None else nodes
+        return {
+            node: {q["index"]: q for q in self._netlink[node].get_qdiscs() if q.get_attr("TCA_KIND") == "tbf"}
+            for node in wanted
+        }
+
+
+def _set_kernel_options(node: Node) -> None:
+    """Of the namespace that the caller is in: forwarding by flow hash in routers, and no IPv6 chatter anywhere."""
+    if os.path.exists("/proc/sys/net/ipv6"):
+        for scope in ("all", "default"):
+            _write(f"/proc/sys/net/ipv6/conf/{scope}/disable_ipv6", "1")
+    if node.kind == "router":
+        _write(f"{IPV4}/ip_forward", "1")
+        _write(f"{IPV4}/fib_multipath_hash_policy", "1")
+        for scope in ("all", "default"):
+            _write(f"{IPV4}/conf/{scope}/rp_filter", "0")
+
+
+def _statistics(queue: Any) -> dict[str, int]:
+    stats = queue.get_attr("TCA_STATS2")
+    basic, held = stats.get_attr("TCA_STATS_BASIC"), stats.get_attr("TCA_STATS_QUEUE")
+    return {
+        "bytes": basic["bytes"],
+        "packets": basic["packets"],
+        "drops": held["drops"],
+        "overlimits": held["overlimits"],
+        "backlog_bytes": held["backlog"],
+    }
+
+
+def _rate(queue: Any) -> int:
+    return int(queue.get_attr("TCA_OPTIONS").get_attr("TCA_TBF_PARMS")["rate"]) * 8
+
+
+def _write(path: str, text: str) -> None:
+    with open(path, "w") as file:
+        file.write(text)

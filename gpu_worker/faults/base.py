@@ -1,0 +1,108 @@
+"""What a fault is: typed parameters with bounds, a pure plan of what to change, and a proof that it fired."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from gpu_worker.errors import BadSpec
+from gpu_worker.specs import Fault, Setting
+
+PlaceKind = Literal["rank", "link", "none"]
+ParamsT = TypeVar("ParamsT", bound="Params")
+
+
+class Params(BaseModel):
+    """Base of a fault's parameters: numbers with bounds; each names its unit and kind in `json_schema_extra`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class NoParams(Params):
+    """Of a fault that has nothing to set."""
+
+
+@dataclass(frozen=True)
+class Stop:
+    """A rank's process is stopped for off_s after every on_s."""
+
+    on_s: float
+    off_s: float
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What a fault does to a healthy run. Empty fields change nothing.
+
+    `job` holds fields of `specs.Job` with their new values; `host_stops` are by the host whose processes stop;
+    `link_rates` are bits/s for both directions; `source_rates` are bytes/s by rank; `must_cross` are links that a
+    flow of the ring has to take, so that the fault can show.
+    """
+
+    placement: tuple[int, ...] | None = None
+    job: Mapping[str, Any] = field(default_factory=dict)
+    link_rates: Mapping[str, int] = field(default_factory=dict)
+    host_stops: Mapping[int, Stop] = field(default_factory=dict)
+    source_rates: Mapping[int, float] = field(default_factory=dict)
+    must_cross: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class FaultKind:
+    """One cause that the lab can inject. Each module of `gpu_worker.faults` exposes one as `FAULT`.
+
+    `plan(setting, fault)` returns Changes or raises BadSpec. `fired(fault, raw)` returns its proof from what the run
+    measured (a RawRun as a dict, see `gpu_worker.lab_assemble`) or raises FaultDidNotFire; where the experiment does
+    not touch what the fault is about, the proof says `{"exercised": False}`.
+    """
+
+    id: str
+    title: str
+    description: str
+    place_kind: PlaceKind
+    params: type[Params]
+    plan: Callable[[Setting, Fault], Changes]
+    fired: Callable[[Fault, Mapping[str, Any]], dict[str, Any]]
+
+
+NOT_EXERCISED: dict[str, Any] = {"exercised": False}
+
+
+def params_of(kind: type[ParamsT], fault: Fault) -> ParamsT:
+    """The fault's parameters with defaults filled in. Raises BadSpec that names value and bounds."""
+    try:
+        return kind.model_validate(dict(fault.params))
+    except ValidationError as problem:
+        first = problem.errors()[0]
+        name = ".".join(str(part) for part in first["loc"])
+        if first["type"] == "extra_forbidden":
+            known = ", ".join(kind.model_fields) or "none"
+            raise BadSpec(f"fault {fault.cause} has no parameter {name}; it has {known}") from None
+        bounds = bounds_text(kind, name)
+        raise BadSpec(f"fault {fault.cause}: {name} is {first['input']!r}, but must be {bounds}") from None
+
+
+def bounds_text(kind: type[Params], name: str) -> str:
+    """`1e+07 to 3.9e+08 bit/s`, from the parameter's schema."""
+    schema = kind.model_json_schema()["properties"][name]
+    return f"{schema.get('minimum', '-')} to {schema.get('maximum', '-')} {schema.get('unit', '')}".strip()
+
+
+def rank_of(setting: Setting, fault: Fault) -> int:
+    """The rank of the place `rank:2`, or of `host:3` by the placement. Raises BadSpec."""
+    kind, _, number = (fault.place or "").partition(":")
+    if kind == "rank" and number.isdigit() and int(number) < len(setting.placement):
+        return int(number)
+    if kind == "host" and number.isdigit() and int(number) in setting.placement:
+        return setting.placement.index(int(number))
+    last = len(setting.placement) - 1
+    raise BadSpec(f"fault {fault.cause} needs a place from rank:0 to rank:{last}, not {fault.place!r}")
+
+
+def refuse_place(fault: Fault) -> None:
+    """Raises BadSpec where a fault that has no place was given one."""
+    if fault.place is not None:
+        raise BadSpec(f"fault {fault.cause} has no place, but was given {fault.place!r}")

@@ -1,0 +1,54 @@
+"""One rank's host is throttled: its processes run in short slices with forced pauses between them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import Field
+
+from gpu_worker.errors import FaultDidNotFire
+from gpu_worker.faults.base import NOT_EXERCISED, Changes, FaultKind, Params, Stop, params_of, rank_of
+from gpu_worker.specs import Fault, Setting
+
+ID = "throttled-rank"
+# Longer pauses also starve the library's own thread, and the microbenchmark would accuse the fabric.
+OFF_S = 0.010
+SHARE_TOLERANCE = 0.25
+
+
+class ThrottleParams(Params):
+    duty: float = Field(
+        default=0.35,
+        ge=0.15,
+        le=0.8,
+        description="share of the time that the rank may run",
+        json_schema_extra={"unit": "", "kind": "ratio"},
+    )
+
+
+def plan(setting: Setting, fault: Fault) -> Changes:
+    duty, rank = params_of(ThrottleParams, fault).duty, rank_of(setting, fault)
+    return Changes(host_stops={setting.placement[rank]: Stop(on_s=OFF_S * duty / (1 - duty), off_s=OFF_S)})
+
+
+def fired(fault: Fault, raw: Mapping[str, Any]) -> dict[str, Any]:
+    """The processes were stopped for about the share of the measured time that was asked for."""
+    if not raw["stops_planned"]:
+        return NOT_EXERCISED
+    wanted = 1 - params_of(ThrottleParams, fault).duty
+    stops, share = raw["stops"]["stops"], raw["stops"]["stopped_s"] / raw["measured_wall_s"]
+    if stops < 1 or abs(share - wanted) > SHARE_TOLERANCE * wanted:
+        raise FaultDidNotFire(f"{fault.place} should be stopped for {wanted:.2f} of the time, but was for {share:.2f}")
+    return {"stops": stops, "stopped_share": round(share, 3)}
+
+
+FAULT = FaultKind(
+    id=ID,
+    title="A throttled rank",
+    description="Every process of one rank's host is stopped and continued in periods of a few milliseconds.",
+    place_kind="rank",
+    params=ThrottleParams,
+    plan=plan,
+    fired=fired,
+)

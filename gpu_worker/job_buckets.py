@@ -1,0 +1,128 @@
+"""How gradients are reduced: in buckets while the backward pass still runs, or one after the other behind it.
+
+Either way each collective's bytes, launch and end are recorded, and the moment when the last bucket was launched.
+Imports torch: for the ranks alone.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Protocol
+
+import torch
+import torch.distributed as dist
+from torch import Tensor, nn
+from torch._utils import _flatten_dense_tensors, _unflatten_dense_tensors
+from torch.nn.parallel import DistributedDataParallel
+
+from gpu_worker.ranks_telemetry import Scheduled, scheduled
+
+MEBIBYTE = 1 << 20
+
+
+class Buckets(Protocol):
+    """A model whose gradients are averaged over the ranks by `backward`."""
+
+    launched_at: float
+    scheduled_at_launch: Scheduled
+
+    def forward(self, tokens: Tensor) -> Tensor: ...
+
+    def backward(self, loss: Tensor) -> None: ...
+
+    def take_records(self) -> list[dict[str, Any]]: ...
+
+
+class _Recorder:
+    """Launches averaging all-reduces and keeps a record of each."""
+
+    def __init__(self) -> None:
+        self.launched_at = 0.0
+        self.scheduled_at_launch = Scheduled(0.0, 0.0)
+        self._records: list[dict[str, Any]] = []
+
+    def mark_last_launch(self) -> None:
+        self.launched_at, self.scheduled_at_launch = time.monotonic(), scheduled()
+
+    def reduce(self, gradients: Tensor) -> torch.futures.Future[Any]:
+        """Starts the average of `gradients` in place. The future ends after the record has its end."""
+        gradients.div_(dist.get_world_size())
+        record = {"bytes": gradients.numel() * gradients.element_size(), "launch": time.monotonic(), "done": 0.0}
+        self._records.append(record)
+        work = dist.all_reduce(gradients, async_op=True)
+
+        def ended(_: torch.futures.Future[Any]) -> Tensor:
+            record["done"] = time.monotonic()
+            return gradients
+
+        return work.get_future().then(ended)
+
+    def take_records(self) -> list[dict[str, Any]]:
+        taken, self._records = self._records, []
+        return taken
+
+
+def _distributed(model: nn.Module, job: dict[str, Any]) -> DistributedDataParallel:
+    # Every rank made the same weights from the same seed: sending them round again would only cost a second.
+    return DistributedDataParallel(
+        model,
+        bucket_cap_mb=job["bucket_cap_mb"],
+        gradient_as_bucket_view=job["gradient_as_bucket_view"],
+        init_sync=False,
+    )
+
+
+class OverlappedBuckets(_Recorder):
+    """DDP as it comes: a bucket is reduced as soon as its last gradient is there."""
+
+    def __init__(self, model: nn.Module, job: dict[str, Any]) -> None:
+        super().__init__()
+        self.model = _distributed(model, job)
+        self.model.register_comm_hook(None, self._hook)
+
+    # DDP compares the annotations with its own types and refuses postponed ones, which are text: it gets none.
+    def _hook(self, _, bucket):  # type: ignore[no-untyped-def]
+        if bucket.is_last():
+            self.mark_last_launch()
+        return self.reduce(bucket.buffer())
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        return self.model(tokens)
+
+    def backward(self, loss: Tensor) -> None:
+        loss.backward()
+
+
+class SerialBuckets(_Recorder):
+    """The same buckets, but none is launched before the whole backward pass is over."""
+
+    def __init__(self, model: nn.Module, job: dict[str, Any]) -> None:
+        super().__init__()
+        self.model = _distributed(model, job)
+        self._buckets = _fill_buckets(list(model.parameters()), int(job["bucket_cap_mb"] * MEBIBYTE))
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        with self.model.no_sync():  # DDP decides in the forward pass whether the backward pass will reduce
+            return self.model(tokens)
+
+    def backward(self, loss: Tensor) -> None:
+        loss.backward()
+        self.mark_last_launch()
+        gradients = [[p.grad for p in bucket if p.grad is not None] for bucket in self._buckets]
+        reductions = [self.reduce(_flatten_dense_tensors(bucket)) for bucket in gradients]
+        for bucket, reduction in zip(gradients, reductions, strict=True):
+            for gradient, average in zip(bucket, _unflatten_dense_tensors(reduction.wait(), bucket), strict=True):
+                gradient.copy_(average)
+
+
+def _fill_buckets(parameters: list[nn.Parameter], cap_bytes: int) -> list[list[nn.Parameter]]:
+    """Parameters from the last to the first, as backward reaches them; a bucket closes once it reaches the cap."""
+    buckets: list[list[nn.Parameter]] = [[]]
+    held = 0
+    for parameter in reversed(parameters):
+        buckets[-1].append(parameter)
+        held += parameter.numel() * parameter.element_size()
+        if held >= cap_bytes:
+            buckets.append([])
+            held = 0
+    return [bucket for bucket in buckets if bucket]

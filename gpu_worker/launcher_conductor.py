@@ -1,0 +1,231 @@
+"""Conducts one run: the first process of its own process namespace, so that the run dies whole with it.
+
+Builds the fabric, forks the ranks into it, checks the flows' paths, injects what the plan says, reads the kernel's
+counters around the measured part, and reports to the launcher in JSON lines.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import socket
+import time
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+from gpu_worker import fabric as fabric_plan
+from gpu_worker.errors import FaultDidNotFire, LabError, RunFailed
+from gpu_worker.fabric_build import Fabric
+from gpu_worker.launcher_channel import Channel, ChannelClosed
+from gpu_worker.launcher_paths import Path, PathFinder, shared_uplinks, static_paths
+from gpu_worker.machine import processor_times
+from gpu_worker.netlink_namespaces import die_with_parent
+from gpu_worker.ranks import run_rank
+from gpu_worker.ranks_source import serve_ranks
+from gpu_worker.ranks_throttle import Throttle
+
+FIRST_PORT = 20_000
+PORTS_A_TRY = 500
+PATH_TRIES = 40
+STORE_PATH = "/proc/self/fd/{}"
+
+
+class Ranks:
+    """The forked ranks of one try, and the processes that serve them."""
+
+    def __init__(self, plan: dict[str, Any], fabric: Fabric, data_set: int, deadline: float) -> None:
+        self.deadline = deadline
+        self.pids: list[int] = []
+        self.channels: list[Channel] = []
+        self.helpers: list[int] = []
+        self._progress: Callable[[dict[str, Any]], None] = lambda _: None
+        # A file without a name: nothing to remove, whatever happens to the run.
+        store = os.memfd_create("rendezvous", 0)
+        try:
+            self._fork_all(plan, fabric, data_set, STORE_PATH.format(store))
+        finally:
+            os.close(store)
+
+    def _fork_all(self, plan: dict[str, Any], fabric: Fabric, data_set: int, store: str) -> None:
+        feeds = [socket.socketpair() for _ in plan["ranks"]] if plan["experiment"] == "job" else []
+        if feeds:
+            rates = {int(rank): rate for rank, rate in plan["source_rates"].items()}
+            self.helpers.append(_fork(lambda: serve_ranks(data_set, _keep(feeds, 0), rates)))
+        for rank, place in enumerate(plan["ranks"]):
+            ours, theirs = socket.socketpair()
+            namespace = fabric.namespaces[f"host{place['host']}"]
+            channel = Channel(theirs.fileno(), theirs.fileno())
+            source = feeds[rank][1].fileno() if feeds else None
+            self.pids.append(
+                _fork(lambda r=rank, n=namespace, c=channel, s=source: run_rank(plan, r, n, store, c, s))  # type: ignore[misc]
+            )
+            theirs.close()
+            descriptor = ours.detach()
+            self.channels.append(Channel(descriptor, descriptor))
+        for pair in feeds:
+            pair[0].close()
+            pair[1].close()
+
+    def report_progress_to(self, listener: Callable[[dict[str, Any]], None]) -> None:
+        self._progress = listener
+
+    def order(self, order: str, *ranks: int, **more: Any) -> None:
+        for rank in ranks or range(len(self.channels)):
+            self.channels[rank].send({"order": order, **more})
+
+    def gather(self, event: str, *ranks: int) -> list[dict[str, Any]]:
+        """One message called `event` from each rank, in the order of ranks. Raises RunFailed."""
+        wanted = list(ranks or range(len(self.channels)))
+        got: dict[int, dict[str, Any]] = {}
+        while len(got) < len(wanted):
+            for rank in wanted:
+                while rank not in got and (message := self.channels[rank].take()) is not None:
+                    if message["event"] == event:
+                        got[rank] = message
+                    else:
+                        self._progress(message)
+            missing = [rank for rank in wanted if rank not in got]
+            if missing:
+                self._fill(missing, event)
+        return [got[rank] for rank in wanted]
+
+    def _fill(self, ranks: list[int], event: str) -> None:
+        left = self.deadline - time.monotonic()
+        ready = select.select([self.channels[r] for r in ranks], [], [], max(0.0, left))[0] if left > 0 else []
+        if not ready:
+            raise RunFailed(f"the run passed its deadline while rank {ranks[0]} was expected to be {event}")
+        for rank in ranks:
+            if self.channels[rank] in ready:
+                try:
+                    self.channels[rank].fill()
+                except ChannelClosed:
+                    raise RunFailed(f"rank {rank} died before it was {event}") from None
+
+    def end(self) -> None:
+        """Kills the ranks and their helpers, and waits until they are gone."""
+        for pid in self.pids + self.helpers:
+            _kill_and_reap(pid)
+        for channel in self.channels:
+            channel.close()
+        self.pids, self.helpers, self.channels = [], [], []
+
+
+def conduct(plan: dict[str, Any], out: Channel, data_set: int) -> None:
+    """Runs the plan and sends `progress` lines and then one `result` or `failed` line."""
+    try:
+        out.send({"event": "result", "result": _run(plan, out, data_set)})
+    except LabError as problem:
+        out.send({"event": "failed", "kind": type(problem).__name__, "reason": problem.reason})
+    except OSError as problem:
+        out.send({"event": "failed", "kind": "RunFailed", "reason": f"the fabric could not be built: {problem}"})
+
+
+def _run(plan: dict[str, Any], out: Channel, data_set: int) -> dict[str, Any]:
+    deadline = time.monotonic() + plan["deadline_s"]
+    begun = time.monotonic()
+    layout = fabric_plan.from_dict(plan["fabric"])
+    out.send({"event": "progress", "phase": "fabric", "done": 0, "total": 1})
+    with Fabric(layout) as fabric:
+        built = time.monotonic()
+        out.send({"event": "progress", "phase": "ranks", "done": 0, "total": 1})
+        ranks, paths, tries = _launch_on_good_paths(plan, fabric, data_set, deadline)
+        launched = time.monotonic()
+        ranks.report_progress_to(lambda message: out.send({**message, "phase": "measuring"}))
+        result = _measure(plan, fabric, ranks)
+        ranks.end()
+        return {
+            **result,
+            "paths": [path.to_dict() for path in paths],
+            "port_tries": tries,
+            "fabric_s": built - begun,
+            "launch_s": launched - built,
+        }
+
+
+def _launch_on_good_paths(
+    plan: dict[str, Any], fabric: Fabric, data_set: int, deadline: float
+) -> tuple[Ranks, list[Path], int]:
+    """Ranks whose ring flows share no uplink and cross the links that the plan must cross; other ports until then."""
+    for number in range(PATH_TRIES):
+        first = FIRST_PORT + (plan["seed"] + number) % PATH_TRIES * PORTS_A_TRY
+        fabric.pin_ports(first, first + PORTS_A_TRY - 1)
+        ranks = Ranks(plan, fabric, data_set, deadline)
+        ranks.gather("ready")
+        paths = _find_paths(plan, fabric, ranks)
+        crossed = {link for path in paths for link in path.via}
+        if not shared_uplinks(fabric.plan, paths) and crossed >= set(plan["must_cross"]):
+            return ranks, paths, number + 1
+        ranks.end()
+    wanted = f" and crosses {', '.join(plan['must_cross'])}" if plan["must_cross"] else ""
+    raise FaultDidNotFire(f"no choice of ports in {PATH_TRIES} gave a ring whose flows keep apart{wanted}")
+
+
+def _find_paths(plan: dict[str, Any], fabric: Fabric, ranks: Ranks) -> list[Path]:
+    hosts = [place["host"] for place in plan["ranks"]]
+    interface = plan["ranks"][0]["interface"]
+    known = static_paths(fabric.plan, hosts, interface)
+    finder = PathFinder(fabric)
+    return [path if path.known else finder.find(path, hosts, ranks) for path in known]
+
+
+def _measure(plan: dict[str, Any], fabric: Fabric, ranks: Ranks) -> dict[str, Any]:
+    throttle = Throttle(plan["stops"])
+    if plan["stops"]:
+        ranks.helpers.append(_fork(lambda: throttle.run(ranks.pids)))
+    ranks.order("go")
+    ranks.gather("warm")
+    before, processors, begun, stopped = fabric.counters(), processor_times(), time.monotonic(), throttle.count()
+    ranks.order("measure")
+    results = [message["result"] for message in ranks.gather("done")]
+    wall_s, after, processors_after = time.monotonic() - begun, fabric.counters(), processor_times()
+    return {
+        "ranks": results,
+        "counters": _difference(before, after),
+        "rates": fabric.rates(),
+        "processors": processors_after.since(processors),
+        "measured_wall_s": wall_s,
+        "stops": throttle.count().since(stopped),
+    }
+
+
+def _difference(before: dict[str, dict[str, int]], after: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:
+    """Counters over the measured part; a backlog is a level and stays as it was read last."""
+    return {
+        name: {
+            key: value if key == "backlog_bytes" else value - before[name][key] for key, value in counters.items()
+        }
+        for name, counters in after.items()
+    }
+
+
+def _keep(pairs: list[tuple[socket.socket, socket.socket]], side: int) -> list[socket.socket]:
+    """Of each pair the sockets of one side; the others are closed, so that a hang-up is seen."""
+    for pair in pairs:
+        pair[1 - side].close()
+    return [pair[side] for pair in pairs]
+
+
+def _fork(work: Callable[[], None]) -> int:
+    """A child of the conductor that does `work` and exits; what it has to say goes to the standard error stream."""
+    pid = os.fork()
+    if pid:
+        return pid
+    try:
+        die_with_parent()
+        work()
+        os._exit(0)
+    except ChannelClosed:
+        os._exit(1)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(1)
+
+
+def _kill_and_reap(pid: int) -> None:
+    try:
+        os.kill(pid, 9)
+        os.waitpid(pid, 0)
+    except (ProcessLookupError, ChildProcessError):
+        pass

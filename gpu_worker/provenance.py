@@ -1,0 +1,72 @@
+"""What a run says about its own making, and whether the machine was left alone meanwhile."""
+
+from __future__ import annotations
+
+import functools
+import importlib.metadata
+import os
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from gpu_worker.errors import RunDisturbed
+from gpu_worker.machine import fingerprint
+
+STEAL_LIMIT = 0.03
+FOREIGN_LIMIT = 0.10
+ACCEPT_DISTURBED = "RANK37_ACCEPT_DISTURBED"
+
+
+@functools.cache
+def torch_version() -> str:
+    """Of the installed distribution; torch is not imported."""
+    try:
+        return importlib.metadata.version("torch")
+    except importlib.metadata.PackageNotFoundError:
+        return "missing"
+
+
+def provenance(raw: Mapping[str, Any], *, world_size: int, how: str, setup_s: float, wall_s: float) -> dict[str, Any]:
+    """The WholeRun's provenance, from the launcher's raw result. Nothing in it depends on a fault's parameters."""
+    machine = fingerprint()
+    return {
+        "taken_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "machine": machine["id"],
+        "cpu": machine["cpu"],
+        "cores": machine["cores"],
+        "kernel": machine["kernel"],
+        "backend": "gloo",
+        "torch": torch_version(),
+        "world_size": world_size,
+        "namespaces": how,
+        **disturbance(raw),
+        "accepted_disturbed": accepts_disturbed(),
+        "setup_s": round(setup_s, 3),
+        "wall_s": round(wall_s, 3),
+    }
+
+
+def disturbance(raw: Mapping[str, Any]) -> dict[str, float]:
+    """Shares of all processors' time in the measured part: taken by the hypervisor, and by others' processes."""
+    processors = raw["processors"]
+    all_s = max(processors["all_s"], 1e-9)
+    ours_s = sum(rank["usage"]["process_cpu_s"] for rank in raw["ranks"])
+    return {
+        "steal_share": round(processors["steal_s"] / all_s, 4),
+        "foreign_cpu_share": round(max(0.0, processors["work_s"] - ours_s) / all_s, 4),
+    }
+
+
+def accepts_disturbed() -> bool:
+    """Whether the environment says that disturbed runs are taken all the same (it is recorded with each run)."""
+    return os.environ.get(ACCEPT_DISTURBED, "") not in ("", "0")
+
+
+def refuse_disturbed(shares: Mapping[str, float]) -> None:
+    """Raises RunDisturbed where too much of the machine went elsewhere, unless the environment accepts it."""
+    if accepts_disturbed():
+        return
+    if shares["steal_share"] > STEAL_LIMIT:
+        raise RunDisturbed(f"the hypervisor took {shares['steal_share']:.0%} of the processors during the run")
+    if shares["foreign_cpu_share"] > FOREIGN_LIMIT:
+        raise RunDisturbed(f"other processes took {shares['foreign_cpu_share']:.0%} of the processors during the run")

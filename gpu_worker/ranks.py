@@ -1,0 +1,90 @@
+"""What one rank does from its fork to its last word. Runs in a host's network namespace; imports torch."""
+
+from __future__ import annotations
+
+import os
+import time
+from datetime import timedelta
+from typing import Any
+
+from gpu_worker.launcher_channel import Channel
+from gpu_worker.netlink_namespaces import enter_network
+from gpu_worker.ranks_telemetry import interfaces_in_use
+
+# Enough to stand out among acknowledgements, yet sent in a few milliseconds.
+TOUCH_BYTES = 256_000
+
+
+def run_rank(plan: dict[str, Any], rank: int, namespace: int, store: str, channel: Channel, source: int | None) -> None:
+    """Joins the process group and serves the conductor: `touch` a peer, then `go` through the experiment.
+
+    `plan` is a RunPlan as a dict; `namespace` the descriptor of the host's network; `store` the rendezvous file;
+    `source` the socket that this rank's batches come from.
+    """
+    enter_network(namespace)
+    import torch
+    import torch.distributed as dist
+
+    torch.set_num_threads(1)
+    torch.manual_seed(plan["seed"])
+    _join(dist, plan, rank, store)
+    channel.send({"event": "ready"})
+    order = _touch_until_told_to_go(torch, dist, rank, channel)
+    result = _experiment(plan, rank, channel, source, order)
+    addresses = {a: i for i, a in plan["ranks"][rank]["addresses"].items()}
+    channel.send({"event": "done", "result": {**result, "interface": interfaces_in_use(addresses)}})
+    # The peers may still be talking to this rank: it leaves only when the conductor ends the run.
+    wait_for(channel, "never")
+
+
+def _join(dist: Any, plan: dict[str, Any], rank: int, store: str) -> None:
+    os.environ["GLOO_SOCKET_IFNAME"] = plan["ranks"][rank]["interface"]
+    if plan["job"]["flight_recorder_entries"]:
+        os.environ["TORCH_FR_BUFFER_SIZE"] = str(plan["job"]["flight_recorder_entries"])
+    size = len(plan["ranks"])
+    dist.init_process_group(
+        "gloo",
+        store=dist.FileStore(store, size),
+        rank=rank,
+        world_size=size,
+        timeout=timedelta(seconds=plan["deadline_s"]),
+    )
+
+
+def _touch_until_told_to_go(torch: Any, dist: Any, rank: int, channel: Channel) -> dict[str, Any]:
+    message = torch.zeros(TOUCH_BYTES, dtype=torch.uint8)
+    while True:
+        order = wait_for(channel, "touch", "go")
+        if order["order"] == "go":
+            return order
+        if order["source"] == rank:
+            dist.send(message, order["target"])
+        else:
+            dist.recv(message, order["source"])
+        channel.send({"event": "touched"})
+
+
+def _experiment(
+    plan: dict[str, Any], rank: int, channel: Channel, source: int | None, order: dict[str, Any]
+) -> dict[str, Any]:
+    if plan["experiment"] == "job":
+        from gpu_worker.job_loop import run_job
+
+        assert source is not None
+        return run_job(plan, rank, channel, source)
+    from gpu_worker.microbenchmark import run_microbenchmark
+
+    return run_microbenchmark(plan, rank, channel)
+
+
+def wait_for(channel: Channel, *orders: str) -> dict[str, Any]:
+    """The next order of the conductor. A rank waits for ever: the conductor's deadline ends it."""
+    order = channel.receive(time.monotonic() + 1e6)
+    assert order["order"] in orders, order
+    return order
+
+
+def measure_when_all_are_warm(channel: Channel) -> None:
+    """Tells the conductor that warming up is over, and waits until it has read its counters."""
+    channel.send({"event": "warm"})
+    wait_for(channel, "measure")
