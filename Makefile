@@ -9,7 +9,7 @@ run:  ## everything: environment, database, scenarios, Redis, lab worker, web on
 	@$(PYTHON) -m config.bootstrap run
 
 test:  ## everything that the tests need, then all tests
-	@$(PYTHON) -m config.bootstrap test
+	@$(PYTHON) -m config.bootstrap test $(ARGS)
 
 bench:  ## benchmarks: prints a table, writes bench/results/latest.json
 	@$(PYTHON) -m config.bootstrap bench

@@ -52,6 +52,7 @@ class Child:
         self.process: subprocess.Popen[bytes] | None = None
         self.ready = False
         self.given_up = False
+        self.late = False
         self.deaths: list[float] = []
         self.started_at = 0.0
         self.start_at: float | None = None
@@ -61,7 +62,7 @@ class Child:
         return self.process.pid if self.process else None
 
     def start(self) -> None:
-        self.ready, self.start_at, self.started_at = False, None, time.monotonic()
+        self.ready, self.late, self.start_at, self.started_at = False, False, None, time.monotonic()
         self.process = spawn(self.service.command, self.log, self.env)
 
     def has_died(self) -> bool:

@@ -79,10 +79,18 @@ class Keeper:
             self.bury(child, now)
         elif child.start_at is not None and now >= child.start_at:
             child.start()
-        elif not child.looks_ready() and child.is_late(now):
-            child.ask_to_stop()
-            child.wait_stopped(now + child.service.stop_within_s)
-            self.give_up(child, f"has not answered in {child.service.ready_within_s:.0f} s")
+        elif child.looks_ready():
+            if child.late:
+                child.late = False
+                say(f"{child.service.name} answers now.")
+        elif child.is_late(now) and not child.late:
+            self.tell_late(child)
+
+    def tell_late(self, child: Child) -> None:
+        """What is not essential goes on trying: its Redis may come back."""
+        child.late = True
+        self.tell(child, f"has not answered in {child.service.ready_within_s:.0f} s")
+        self.failed = self.failed or child.service.essential
 
     def bury(self, child: Child, now: float) -> None:
         """Plans the next start of a child that died, or gives it up by name."""
@@ -99,15 +107,16 @@ class Keeper:
 
     def give_up(self, child: Child, why: str) -> None:
         child.given_up, child.process = True, None
-        words = child.last_words()
-        say(
-            f"{child.service.name} {why}: {child.service.without_it}. Log: {child.log}"
-            + (f" ({words})" if words else "")
-        )
+        self.tell(child, why)
         self.failed = self.failed or child.service.essential
 
+    def tell(self, child: Child, what: str) -> None:
+        """What is wrong, what still works, and where to read on."""
+        words = f" ({last})" if (last := child.last_words()) else ""
+        say(f"{child.service.name} {what}: {child.service.without_it}. Log: {child.log}{words}")
+
     def all_settled(self) -> bool:
-        return all(child.ready or child.given_up for child in self.children)
+        return all(child.ready or child.given_up or child.late for child in self.children)
 
     # -- errands: children that end by themselves
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 GROUPS = ("lab", "browser", "redis", "stack", "postgres")
+OUTCOMES = ("failed", "passed", "skipped", "xfailed", "xpassed", "error")
 
 
 def in_ci() -> bool:
@@ -49,11 +50,12 @@ class Guard:
             return  # the controller counts
         if in_ci() and self.skipped and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
-        if file := os.environ.get("GUARD_FILE"):
-            with Path(file).open("a") as out:
-                out.write(json.dumps({"ran": self.ran, "skipped": self.skipped}) + "\n")
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if file := os.environ.get("GUARD_FILE"):
+            outcomes = {name: len(terminalreporter.stats.get(name, ())) for name in OUTCOMES}
+            with Path(file).open("a") as out:
+                out.write(json.dumps({"ran": self.ran, "skipped": self.skipped, "outcomes": outcomes}) + "\n")
         if not in_ci():
             return
         for group, tests in self.skipped.items():

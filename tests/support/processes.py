@@ -7,7 +7,7 @@ from pathlib import Path
 
 from config.supervisor.linux import descendants_of
 
-__all__ = ["alive", "carrying", "descendants_of", "named"]
+__all__ = ["alive", "carrying", "descendants_of", "mentioning", "named"]
 
 
 def alive(pid: int) -> bool:
@@ -31,6 +31,12 @@ def carrying(variable: str, value: str) -> set[int]:
         except OSError:
             continue
     return found
+
+
+def mentioning(word: str) -> set[int]:
+    """Living processes whose command line holds the word."""
+    everyone = {int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()}
+    return {pid for pid in named(everyone - {os.getpid()}, word) if alive(pid)}
 
 
 def named(pids: set[int], word: str) -> set[int]:

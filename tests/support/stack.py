@@ -64,19 +64,20 @@ class Stack:
         )
         assert process.poll() is None, f"the stack ended with {process.returncode}:\n{self.said()}\n{self.logs()}"
 
-    def signal(self, signum: int) -> None:
+    def send(self, signum: int) -> None:
         assert self.process is not None
         self.process.send_signal(signum)
 
     def stop(self, signum: int = signal.SIGINT, within_s: float = 30.0) -> int:
         assert self.process is not None
         if self.process.poll() is None:
-            self.signal(signum)
+            self.send(signum)
         return self.process.wait(within_s)
 
     def processes(self) -> set[int]:
         """Every living process that this start made, wherever it hangs by now."""
-        return processes.carrying("DATA_DIR", str(self.data))
+        # Redis writes its title over its environment, and the title holds the socket's path.
+        return processes.carrying("DATA_DIR", str(self.data)) | processes.mentioning(str(self.data))
 
     def pid_of(self, word: str) -> int:
         """The first process of ours whose command line holds the word."""
