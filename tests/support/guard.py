@@ -21,6 +21,11 @@ def in_ci() -> bool:
     return os.environ.get("CI", "").lower() in {"1", "true", "yes"}
 
 
+def is_worker(config: pytest.Config) -> bool:
+    """One of xdist's workers: the controller counts."""
+    return hasattr(config, "workerinput")
+
+
 def on_postgres() -> bool:
     return os.environ.get("DATABASE_URL", "").startswith("postgres")
 
@@ -46,12 +51,14 @@ class Guard:
                 self.skipped.setdefault(group, []).append(report.nodeid)
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        if hasattr(session.config, "workerinput"):
-            return  # the controller counts
+        if is_worker(session.config):
+            return
         if in_ci() and self.skipped and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if is_worker(terminalreporter.config):
+            return
         if file := os.environ.get("GUARD_FILE"):
             outcomes = {name: len(terminalreporter.stats.get(name, ())) for name in OUTCOMES}
             with Path(file).open("a") as out:
