@@ -1,0 +1,1 @@
+"""The criteria, one small pure function each: `mark(case) -> Mark`."""

@@ -1,0 +1,60 @@
+"""Microbenchmark at the job's size and placement before digging."""
+
+from __future__ import annotations
+
+from grader.criteria.base import Case, Mark, not_applicable, nothing
+from grader.timeline import Taken
+
+DIGGING = ("link", "placement", "overlap", "path")
+STRAGGLER_SHOWN = 0.8
+LATER, WRONG_THING, UNSETTLED = 0.4, 0.25, 0.6
+THE_JOB = {"size": "job", "placement": "as-job"}
+
+
+def is_the_job(taken: Taken) -> bool:
+    """The microbenchmark that repeats what the job does; another is a true reading of the wrong thing."""
+    return all(taken.step.with_.get(name, value) == value for name, value in THE_JOB.items())
+
+
+def credited(case: Case) -> Taken | None:
+    """The bisecting step that is exempt from efficiency: the first right one, unless a straggler was shown before."""
+    able = [t for t in case.timeline.evidence() if "bisect" in t.step.tells and is_the_job(t)]
+    if not able or case.timeline.straggler_share(case.timeline.moment(able[0].event)) >= STRAGGLER_SHOWN:
+        return None
+    return able[0]
+
+
+def mark(case: Case) -> Mark:
+    """1 before digging, 0.4 after, 0.25 for a microbenchmark of something else; not applicable once a straggler is shown."""
+    able = [t for t in case.timeline.evidence() if "bisect" in t.step.tells]
+    right = [t for t in able if is_the_job(t)]
+    first_dig = next((t for t in case.timeline.evidence() if set(t.step.tells) & set(DIGGING)), None)
+    if right and (first_dig is None or right[0].event < first_dig.event):
+        return _in_time(case, right)
+    if _straggler_shown_before(case, first_dig):
+        return not_applicable("A straggler was shown, so there was nothing to bisect between fabric and job.")
+    if right and first_dig:
+        return Mark(LATER, f"The microbenchmark came at {case.clock(right[0].event)}, after {first_dig.step.title.lower()}: you dug before you bisected.", (first_dig.event, right[0].event))  # fmt: skip
+    if able:
+        return Mark(WRONG_THING, "The microbenchmark ran at another size or placement than the job: a true reading of the wrong thing.", (able[0].event,))  # fmt: skip
+    other = [t for t in case.timeline.evidence() if t.step.step in _bisecting_steps(case)]
+    if other:
+        return Mark(WRONG_THING, "The microbenchmark ran at another size or placement than the job: a true reading of the wrong thing.", (other[0].event,))  # fmt: skip
+    return nothing("No microbenchmark at the job’s size and placement split the fabric from the job.")
+
+
+def _in_time(case: Case, right: list[Taken]) -> Mark:
+    settled = next((t for t in right if case.index.is_settled(t.finding)), None)
+    if settled is None:
+        return Mark(UNSETTLED, "The microbenchmark was the right move, but it stayed inconclusive.", (right[0].event,))
+    return Mark(1.0, f"{settled.step.title} at {case.clock(settled.event)} split the fabric from the job before any digging.", (settled.event,))  # fmt: skip
+
+
+def _straggler_shown_before(case: Case, first_dig: Taken | None) -> bool:
+    """Shown by the evidence in hand before digging began, or at any time where nobody dug."""
+    moment = case.timeline.moment(first_dig.event) if first_dig else case.timeline.judged
+    return bool(case.timeline.evidence()) and case.timeline.straggler_share(moment) >= STRAGGLER_SHOWN
+
+
+def _bisecting_steps(case: Case) -> set[str]:
+    return {step.step for step in case.index.steps if "bisect" in step.tells}

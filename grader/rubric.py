@@ -1,0 +1,71 @@
+"""Weights and limits of a rubric. Adding a criterion: one file in grader/criteria and its weight here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from grader.criteria import (
+    bisect,
+    confirm,
+    diagnosis,
+    efficiency,
+    prevention,
+    quantify,
+    repair,
+    rule_outs,
+    split,
+)
+from grader.criteria.base import Case, Mark
+
+CRITERIA: dict[str, Callable[[Case], Mark]] = {
+    "quantify": quantify.mark,
+    "split": split.mark,
+    "bisect": bisect.mark,
+    "rule-outs": rule_outs.mark,
+    "efficiency": efficiency.mark,
+    "confirm": confirm.mark,
+    "diagnosis": diagnosis.mark,
+    "repair": repair.mark,
+    "prevention": prevention.mark,
+}
+
+TITLES = {
+    "quantify": "Floor first",
+    "split": "Straggler or network",
+    "bisect": "Bisect",
+    "rule-outs": "What it rules out",
+    "efficiency": "Information a minute",
+    "confirm": "What it does, what changed",
+    "diagnosis": "The cause",
+    "repair": "Repair, verified",
+    "prevention": "Next time",
+}
+
+
+@dataclass(frozen=True)
+class Rubric:
+    """Weights by criterion (they sum to 1), the cap on a lucky answer, and the price of hints by level."""
+
+    name: str
+    weights: Mapping[str, float]
+    lucky_cap: float = 0.30
+    hint_costs: Mapping[int, float] = field(default_factory=lambda: {1: 0.03, 2: 0.06, 3: 0.12})
+
+
+STANDARD = Rubric(
+    "standard",
+    {
+        "quantify": 0.22,
+        "split": 0.10,
+        "bisect": 0.10,
+        "rule-outs": 0.20,
+        "efficiency": 0.10,
+        "confirm": 0.04,
+        "diagnosis": 0.08,
+        "repair": 0.10,
+        "prevention": 0.06,
+    },
+)
+EVEN = Rubric("even", {name: 1 / len(CRITERIA) for name in CRITERIA})
+RUBRICS = {rubric.name: rubric for rubric in (STANDARD, EVEN)}
