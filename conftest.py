@@ -20,6 +20,7 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["DATA_DIR"] = str(data)
     settings.DATA_DIR = data
     settings.STATIC_ROOT = data / "static"
+    settings.STATIC_ROOT.mkdir()
     settings.REDIS_URL = f"unix://{data / 'redis.sock'}"
     settings.CELERY_BROKER_URL = f"redis+socket://{data / 'redis.sock'}"
     # Hashing passwords and compressing are not what is tested.

@@ -9,7 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from tests.suite.debian import chromium
 from tests.support.redis_server import running_redis
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(browser_type_launch_args: dict) -> dict:
+    """pytest-playwright drives Debian's Chromium: Playwright's own would be a download outside any registry."""
+    flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
+    return {**browser_type_launch_args, "executable_path": chromium(), "args": flags}
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ READS = re.compile(
 )
 # Read or set for libraries or for children, and no settings of ours.
 NOT_OURS = {"XDG_RUNTIME_DIR", "DJANGO_SETTINGS_MODULE", "PATH", "HOME", "LD_LIBRARY_PATH"}
+OF_LIBRARIES = ("GLOO_", "TORCH_", "NCCL_", "OMP_", "MASTER_")
 SETTINGS = (paths.BASE_DIR / "docs" / "settings.md").read_text()
 README = (paths.BASE_DIR / "README.md").read_text()
 
@@ -32,7 +33,7 @@ def variables_read() -> set[str]:
     for room in ROOMS:
         for file in (paths.BASE_DIR / room).rglob("*.py"):
             found |= set(READS.findall(file.read_text()))
-    return found - NOT_OURS
+    return {name for name in found - NOT_OURS if not name.startswith(OF_LIBRARIES)}
 
 
 def documented() -> set[str]:
