@@ -157,3 +157,19 @@ def fault_ids() -> set[str]:
     """Ids of the faults that the lab can inject."""
     faults: Any = importlib.import_module("gpu_worker.faults")
     return set(faults.FAULTS)
+
+
+def tables_problems(path: Path, scenario: Scenario) -> list[str]:
+    """What a sound file still lacks to be offered: tables for its causes. Empty where there is no calibration yet."""
+    from scenarios import tables_file
+    from scenarios.errors import BankIncomplete
+    from scenarios.knowledge import knowledge_for
+
+    if not tables_file.path_of(scenario.table).is_file():
+        return []
+    try:
+        knowledge = knowledge_for(scenario)
+    except BankIncomplete as lacking:
+        return [f"{path.name}: {lacking}"]
+    never = [cause.id for cause in knowledge.causes if cause.id not in knowledge.symptom.cells]
+    return [f"{path.name}: the calibration has no runs of {cause}" for cause in never]

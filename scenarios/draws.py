@@ -10,13 +10,16 @@ from scenarios.causes import HEALTHY
 from scenarios.format import CauseBinding
 from scenarios.instances import Instance
 
-# Bits/s. Slower than the fabric's links, whatever the cause, so that seeing such a rate tells nothing.
-SLOW_RATES = (130_000_000, 190_000_000)
+# Bits/s. Slower than the fabric's links, whatever the cause, so that seeing such a rate tells nothing; not so slow that
+# less than 45 % of the useful work is left where the ring really crosses them.
+SLOW_RATES = (140_000_000, 190_000_000)
 RATE_GRAIN = 1_000_000
 SEEDS = (1, 9_999)
 FLIGHT_RECORDER_ENTRIES = (0, 2_000)
 SCRIPTS = ("a", "b")
 LEAVES = ((0, 1), (2, 3))
+# Few enough that the slowest cause ends within the nominal time of a job.
+WARMUP_STEPS, MEASURED_STEPS = 1, 5
 
 
 def draw_instance(table: str, binding: CauseBinding | None, rng: random.Random) -> Instance:
@@ -92,6 +95,8 @@ def draw_jobs(rng: random.Random) -> tuple[Job, Job]:
             script=scripts[which],  # type: ignore[arg-type]
             gradient_as_bucket_view=views[which],
             shuffle_seed=seeds[which],
+            warmup_steps=WARMUP_STEPS,
+            measured_steps=MEASURED_STEPS,
         )
         for which in (0, 1)
     )

@@ -17,6 +17,10 @@ from scenarios.format import Scenario
 
 EXPERIMENT = re.compile(r"^(?P<name>[a-z]+)(\[(?P<with>[a-z0-9=,-]+)\])?$")
 
+REPEATS = 5
+# A small message takes milliseconds: with five of them, any other process of the machine would spoil the run.
+SMALL_REPEATS = 25
+
 
 class Instance(BaseModel):
     """What an attempt drew. Hidden until the close; its id says nothing."""
@@ -65,7 +69,13 @@ def spec_for(instance: Instance, experiment: str, effect: Effect = "nothing") ->
     """What the lab runs for an experiment of this instance, after fixes of that effect: `cures` runs without the fault."""
     name, with_ = split_key(experiment)
     return ExperimentSpec.model_validate(
-        {"experiment": name, "with": with_, "setting": instance.setting, "faults": faults_after(instance, effect)}
+        {
+            "experiment": name,
+            "with": with_,
+            "setting": instance.setting,
+            "faults": faults_after(instance, effect),
+            "repeats": SMALL_REPEATS if with_.get("size") == "small" else REPEATS,
+        }
     )
 
 

@@ -1,0 +1,78 @@
+"""Calibration files: `scenarios/calibration/<table>.json`, the tables and the runs that they rest on."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from grader.tables import Tables
+from scenarios.errors import BankIncomplete
+
+FOLDER = Path(__file__).with_name("calibration")
+SYMPTOM_VARIANT = "symptom"
+
+
+class Observation(BaseModel):
+    """One probe's decisive readings on one banked run."""
+
+    model_config = ConfigDict(extra="forbid")
+    instance: str
+    cause: str
+    experiment: str
+    variant: str
+    readings: dict[str, float]
+    finding: str
+
+
+class Calibration(BaseModel):
+    """Everything that a table's calibration holds. `digest` pins the tables that attempts are scored by."""
+
+    model_config = ConfigDict(extra="forbid")
+    schema_version: int = 1
+    table: str
+    digest: str
+    made_on: str = Field(description="day, UTC")
+    machine_class: dict[str, Any] = Field(description="cores, ranks, kernel, backend and torch of the runs")
+    runs: dict[str, int] = Field(description="banked instances by cause")
+    tables: Tables
+    reports: dict[str, Any] = Field(description="slowdown by cause, worth of first steps, false findings of healthy runs")
+    observations: list[Observation]
+
+
+def path_of(table: str) -> Path:
+    return FOLDER / f"{table}.json"
+
+
+def save(calibration: Calibration) -> Path:
+    """Writes the file whole or not at all."""
+    path = path_of(calibration.table)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_suffix(".part")
+    part.write_text(json.dumps(calibration.model_dump(mode="json", by_alias=True), indent=1, sort_keys=True) + "\n")
+    os.replace(part, path)
+    return path
+
+
+def load(table: str) -> Calibration:
+    """The calibration of a table. Raises BankIncomplete where there is none."""
+    path = path_of(table)
+    if not path.is_file():
+        raise BankIncomplete(f"table {table} has no calibration; run: manage.py scenario calibrate KEY")
+    return load_as_of(path, path.stat().st_mtime_ns)
+
+
+@functools.lru_cache(maxsize=8)
+def load_as_of(path: Path, mtime_ns: int) -> Calibration:
+    return Calibration.model_validate_json(path.read_text())
+
+
+def digest_of(tables: Tables) -> str:
+    """Sixteen hex digits that change with any number of the tables; independent of the order of their entries."""
+    text = json.dumps(tables.model_dump(mode="json", by_alias=True), sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
