@@ -67,10 +67,10 @@ def lab() -> dict[str, Any]:
     """What this machine's lab can do, and how its last self-check ended: `ok`, `failed` or `missing`."""
     from gpu_worker.capabilities import capabilities
 
-    from gpu_worker import machine
+    from gpu_worker import liveness
     from gpu_worker.models import SelfCheck
 
-    last = SelfCheck.objects.last_of(machine.fingerprint())
+    last = SelfCheck.objects.last_of(liveness.machine_id())
     ended = "missing" if last is None else "ok" if last.ok else "failed"
     return {"namespaces": capabilities()["namespaces"], "self_check": ended}
 
