@@ -5,24 +5,21 @@ from __future__ import annotations
 import logging
 
 import redis
-from django.conf import settings
 
+from gpu_worker import broker
 from gpu_worker.models import Run
 
 log = logging.getLogger(__name__)
 
 RUNS_STREAM = "rank37:runs"
 KEPT_ENTRIES = 10_000
-PATIENCE_S = 0.5
 
 
 def publish(run: Run) -> bool:
     """Adds `{run, owner, status}` to the stream. False, and a line in the log, where Redis does not answer."""
     entry: dict = {"run": str(run.pk), "owner": run.owner, "status": run.status}
     try:
-        with redis.Redis.from_url(
-            settings.REDIS_URL, socket_timeout=PATIENCE_S, socket_connect_timeout=PATIENCE_S
-        ) as client:
+        with broker.client() as client:
             client.xadd(RUNS_STREAM, entry, maxlen=KEPT_ENTRIES, approximate=True)
     except (redis.RedisError, OSError) as unreachable:
         log.warning("the end of run %s was not published: %s", run.pk, unreachable)

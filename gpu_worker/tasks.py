@@ -57,6 +57,11 @@ def ring_on_commit() -> None:
 
 def ring_now(task: str = "serve_lab") -> None:
     """Rings; a broker that cannot be reached is logged and no more, since the worker looks for work by itself."""
+    from gpu_worker import broker
+
+    if not broker.answers():
+        log.warning("the lab's doorbell did not ring: Redis does not answer")
+        return
     try:
         {"serve_lab": serve_lab, "check_lab": check_lab}[task].apply_async(retry=False)
     except Exception as unreachable:

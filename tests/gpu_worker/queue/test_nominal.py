@@ -1,0 +1,71 @@
+"""Waits are computed as if every experiment took its nominal time."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gpu_worker.nominal import Asked, finishes
+
+START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+
+
+def at(seconds: float) -> datetime:
+    return START + timedelta(seconds=seconds)
+
+
+def asked(id: str, created: float, priority: int = 10, nominal_s: float = 10, hurried: float | None = None, to: int = 20):
+    moved = None if hurried is None else at(hurried)
+    return Asked(id, at(created), priority, priority if hurried is None else to, moved, nominal_s)
+
+
+def ends(*runs: Asked, machines: int = 1) -> dict:
+    return {id: (end - START).total_seconds() for id, end in finishes(runs, machines=machines).items()}
+
+
+def test_runs_of_one_priority_are_served_in_order_of_arrival():
+    assert ends(asked("b", 1), asked("a", 0), asked("c", 2)) == {"a": 10, "b": 20, "c": 30}
+
+
+def test_a_more_urgent_run_goes_ahead_of_waiting_ones_and_interrupts_none():
+    assert ends(asked("a", 0), asked("b", 1), asked("c", 2, priority=30)) == {"a": 10, "c": 20, "b": 30}
+
+
+def test_hurrying_helps_from_its_moment_on():
+    hurried_in_time = ends(asked("a", 0), asked("b", 1), asked("c", 2, hurried=5))
+    hurried_too_late = ends(asked("a", 0), asked("b", 1), asked("c", 2, hurried=12))
+    assert hurried_in_time == {"a": 10, "c": 20, "b": 30}
+    assert hurried_too_late == {"a": 10, "b": 20, "c": 30}
+
+
+def test_an_idle_machine_starts_at_once():
+    assert ends(asked("a", 0), asked("b", 50)) == {"a": 10, "b": 60}
+
+
+def test_two_machines_serve_two_runs_at_once():
+    assert ends(asked("a", 0), asked("b", 1), asked("c", 2), machines=2) == {"a": 10, "b": 11, "c": 20}
+
+
+def test_no_run_no_end():
+    assert finishes([]) == {}
+
+
+RUNS = st.lists(
+    st.tuples(st.integers(0, 60), st.sampled_from([5, 10, 20, 30]), st.sampled_from([10.0, 15.0])), max_size=12
+)
+
+
+@given(RUNS, st.integers(1, 3))
+def test_every_run_ends_once_after_its_own_time_and_machines_never_run_two(runs, machines):
+    made = [asked(str(n), created, priority, nominal) for n, (created, priority, nominal) in enumerate(runs)]
+    found = ends(*made, machines=machines)
+    assert set(found) == {run.id for run in made}
+    spans = []
+    for run in made:
+        begun = found[run.id] - run.nominal_s
+        assert begun >= (run.created_at - START).total_seconds()
+        spans.append((begun, found[run.id]))
+    for begun, _ in spans:
+        assert sum(start <= begun < end for start, end in spans) <= machines
