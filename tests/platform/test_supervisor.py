@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import socket
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -153,6 +154,42 @@ def test_a_lab_worker_that_cannot_reach_its_redis_leaves_the_pages_working(short
         assert "lab has not answered" in stack.said()
         assert "evidence comes from the bank" in stack.said()
         assert answer(stack, "/healthz")[0] == 200
+
+
+AS_ORDINARY_USER = ("unshare", "--user", "--map-user=1000", "--map-group=1000")
+# Root of a user namespace may forbid further network namespaces below it: a machine on which the lab cannot run.
+WITHOUT_NAMESPACES = (
+    *("unshare", "--user", "--map-root-user", "sh", "-c"),
+    'echo 0 > /proc/sys/user/max_net_namespaces && exec "$@"',
+    "sh",
+)
+SUPERVISOR = (sys.executable, "-m", "config.supervisor")
+
+
+def prepared(stack: Stack) -> dict:
+    return json.loads((stack.data / "prepared.json").read_text())
+
+
+@pytest.mark.lab
+def test_an_ordinary_user_gets_the_lab_too(short_dir: Path):
+    with Stack(short_dir / "data") as stack:
+        stack.launch((*AS_ORDINARY_USER, *SUPERVISOR))
+        stack.wait_answering()
+        assert prepared(stack)["namespaces"]["available"], prepared(stack)
+        assert "No namespaces here" not in stack.said()
+        assert json.loads(answer(stack, "/healthz")[1])["redis"]
+
+
+@pytest.mark.lab
+def test_without_namespaces_everything_else_works_and_one_line_says_so(short_dir: Path):
+    with Stack(short_dir / "data") as stack:
+        stack.launch((*WITHOUT_NAMESPACES, *SUPERVISOR))
+        stack.wait_answering()
+        assert not prepared(stack)["namespaces"]["available"]
+        lines = [line for line in stack.said().splitlines() if line.startswith("No namespaces here")]
+        assert len(lines) == 1
+        assert "everything works, on evidence from the bank" in lines[0]
+        assert answer(stack, "/")[0] == 200
 
 
 def test_make_itself_passes_ctrl_c_on(short_dir: Path):

@@ -1,0 +1,108 @@
+"""The lab: fractions of the wire floor, its overhead around the measured seconds, and how soon a reading comes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from bench.figure import Figure
+from config import paths
+
+TORCHRUN = Path(__file__).with_name("torchrun_all_reduce.py")
+REPEATS = 3
+
+
+def lab_run(*arguments: str) -> dict[str, Any] | None:
+    """One `lab run … --json`; None where the lab cannot run here."""
+    command = [sys.executable, "manage.py", "lab", "run", "microbenchmark", *arguments, "--json"]
+    done = subprocess.run(command, cwd=paths.BASE_DIR, capture_output=True, text=True, timeout=180)
+    return json.loads(done.stdout) if done.returncode == 0 else None
+
+
+def fraction(name: str, mark: float | None, *arguments: str) -> Figure:
+    ran = lab_run(*arguments)
+    value = None if ran is None else float(ran["readings"]["fraction_of_floor"]["value"])
+    return Figure("lab", f"share of the wire floor, {name}", value, "", mark=mark, at_least=True)
+
+
+def small_spec():
+    from gpu_worker.specs import ExperimentSpec, Setting, Topology
+
+    flat = Setting(topology=Topology(kind="flat", hosts=4))
+    return ExperimentSpec.model_validate(
+        {"experiment": "microbenchmark", "with": {"size": "small", "placement": "as-job"}, "setting": flat, "repeats": 1}
+    )
+
+
+def warm_reading_s() -> float:
+    """From the order to the reading with the launcher warm: 4 ranks, a small message."""
+    from gpu_worker import lab
+
+    lab.warm_up()
+    taken = []
+    for _ in range(REPEATS + 1):
+        began = time.perf_counter()
+        lab.run_experiment(small_spec())
+        taken.append(time.perf_counter() - began)
+    lab.close()
+    return median(taken[1:])
+
+
+def torchrun_s() -> float:
+    """The same by `torchrun` on one host, without any fabric."""
+    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "4", "--master-port", "0"]
+    command += ["--standalone", str(TORCHRUN)]
+    env = {**os.environ, "OMP_NUM_THREADS": "1"}
+    taken = []
+    for _ in range(REPEATS):
+        began = time.perf_counter()
+        subprocess.run(command, check=True, capture_output=True, env=env, timeout=120)
+        taken.append(time.perf_counter() - began)
+    return median(taken)
+
+
+def overhead_s() -> float:
+    """What the lab adds around the seconds that it measures: fabric, launch and teardown, 8 ranks."""
+    from gpu_worker import lab
+    from gpu_worker.specs import ExperimentSpec, Setting, Topology
+
+    setting = Setting(topology=Topology(kind="flat", hosts=8), placement=tuple(range(8)))
+    spec = ExperimentSpec.model_validate(
+        {"experiment": "microbenchmark", "with": {"size": "job", "placement": "as-job"}, "setting": setting, "repeats": 3}
+    )
+    lab.warm_up()
+    taken = []
+    for _ in range(REPEATS):
+        began = time.perf_counter()
+        run = lab.run_experiment(spec)
+        wall_s = time.perf_counter() - began
+        kept = [iteration["seconds"] for iteration in run.iterations]
+        # The discarded first iteration takes about as long as a kept one.
+        taken.append(wall_s - sum(kept) - median(kept))
+    lab.close()
+    return median(taken)
+
+
+def measure() -> list[Figure]:
+    common = ("--size", "14MB", "--rate", "400Mbit")
+    figures = [
+        fraction("4 ranks", 0.94, "--ranks", "4", *common),
+        fraction("8 ranks", 0.93, "--ranks", "8", *common),
+        fraction("one link at a quarter", None, "--ranks", "4", *common, "--fault", "degraded-link:rate=100Mbit"),
+    ]
+    if figures[0].value is None:
+        return figures
+    warm, cold = warm_reading_s(), torchrun_s()
+    return [
+        *figures,
+        Figure("lab", "a first reading, lab warm, 4 ranks, small message", warm, "s"),
+        Figure("lab", "the same by torchrun", cold, "s"),
+        Figure("lab", "times sooner than torchrun", cold / warm, "", mark=20.0, at_least=True),
+        Figure("lab", "overhead around the measured seconds, 8 ranks", overhead_s(), "s", mark=0.3),
+    ]
