@@ -22,7 +22,7 @@ RESULTS = paths.BASE_DIR / "bench" / "results" / "latest.json"
 
 
 def on_a_stack() -> list[Figure]:
-    """On the whole of Rank 37 in a folder of its own. The self-check is not awaited: the bank answers, as is measured."""
+    """On the whole of Rank 37 in a folder of its own. The self-check is not awaited: what is measured is the bank."""
     with tempfile.TemporaryDirectory(prefix="r37-") as folder, Stack(Path(folder) / "data") as stack:
         stack.start()
         everyone = stack.processes()

@@ -43,7 +43,8 @@ def table(figures: Sequence[Figure]) -> str:
         mark = "" if one.mark is None else f"{'≥' if one.at_least else '≤'} {number(one.mark, one.unit)}"
         rows.append((f"{one.group}: {one.name}", number(one.value, one.unit), mark, one.verdict))
     widths = [max(len(row[column]) for row in rows) for column in range(4)]
-    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
+    return "\n".join(line.rstrip() for line in lines)
 
 
 def quantile(values: Sequence[float], share: float) -> float:

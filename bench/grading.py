@@ -77,7 +77,8 @@ def transcript(events: int) -> dict[str, Any]:
     ]
     while len(listed) < events - 5:
         number = len(listed) % STEPS
-        listed.append({"kind": "step", "step": f"step-{number}", "with": {}, "finding": "yes", "evidence": f"e{number}"})
+        read = {"step": f"step-{number}", "with": {}, "finding": "yes", "evidence": f"e{number}"}
+        listed.append({"kind": "step", **read})
         out = {"kind": "rule_out", "causes": [f"cause-{number % CAUSES}"], "families": [], "because": [len(listed) - 1]}
         listed.append(out)
     listed += [

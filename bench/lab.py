@@ -35,8 +35,9 @@ def small_spec():
     from gpu_worker.specs import ExperimentSpec, Setting, Topology
 
     flat = Setting(topology=Topology(kind="flat", hosts=4))
+    with_ = {"size": "small", "placement": "as-job"}
     return ExperimentSpec.model_validate(
-        {"experiment": "microbenchmark", "with": {"size": "small", "placement": "as-job"}, "setting": flat, "repeats": 1}
+        {"experiment": "microbenchmark", "with": with_, "setting": flat, "repeats": 1}
     )
 
 
@@ -73,8 +74,9 @@ def overhead_s() -> float:
     from gpu_worker.specs import ExperimentSpec, Setting, Topology
 
     setting = Setting(topology=Topology(kind="flat", hosts=8), placement=tuple(range(8)))
+    with_ = {"size": "job", "placement": "as-job"}
     spec = ExperimentSpec.model_validate(
-        {"experiment": "microbenchmark", "with": {"size": "job", "placement": "as-job"}, "setting": setting, "repeats": 3}
+        {"experiment": "microbenchmark", "with": with_, "setting": setting, "repeats": 3}
     )
     lab.warm_up()
     taken = []
