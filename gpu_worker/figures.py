@@ -17,15 +17,15 @@ _MONO = "ui-monospace, SFMono-Regular, Menlo, Consolas, monospace"
 THEMES: dict[str, dict[str, str]] = {
     "light": {
         "card": "#ffffff",
-        "ink": "#16191d",
-        "ink-2": "#4b525b",
-        "ink-3": "#6b7280",
-        "line": "#dfe1e4",
-        "line-2": "#eceef0",
-        "accent": "#0b6e6e",
+        "ink": "#14181c",
+        "ink-2": "#444b54",
+        "ink-3": "#5d6570",
+        "line": "#d9dcdf",
+        "line-2": "#e9ebed",
+        "accent": "#0a6666",
         "bad": "#a3123a",
-        "good": "#1b6e3c",
-        "warn": "#9a4a00",
+        "good": "#176436",
+        "warn": "#8a4300",
         "c1": "#0072b2",
         "c2": "#e69f00",
         "c3": "#009e73",
@@ -36,17 +36,17 @@ THEMES: dict[str, dict[str, str]] = {
         "mono": _MONO,
     },
     "dark": {
-        "card": "#171b1f",
+        "card": "#161a1e",
         "ink": "#e9ecef",
-        "ink-2": "#b3bac2",
-        "ink-3": "#8d959e",
-        "line": "#2a3036",
-        "line-2": "#21262b",
-        "accent": "#4fc3bd",
+        "ink-2": "#b8bfc7",
+        "ink-3": "#98a1aa",
+        "line": "#2c3339",
+        "line-2": "#21272c",
+        "accent": "#56c8c1",
         "bad": "#ff8fab",
         "good": "#7fd6a0",
         "warn": "#f0b06a",
-        "c1": "#56b4e9",
+        "c1": "#56a8e0",
         "c2": "#f0c04a",
         "c3": "#3fc79a",
         "c4": "#e3a5c7",
@@ -93,10 +93,11 @@ def frame(
 ) -> dict[str, Any]:
     """A whole figure: traces in the common layout, `rows` rows high, with `alt` as its accessible name.
 
-    The height without the legend is in `layout.meta.body_px`; the page adds what the legend takes at its width.
+    The page draws the legend itself, from `layout.meta.legend`, so that it wraps at any width; `layout.meta.body_px` is
+    the height without it.
     """
     body = rows * ROW_PX + 64
-    named = [trace["name"] for trace in traces if trace.get("showlegend", "name" in trace)]
+    named = [_legend_entry(trace) for trace in traces if trace.get("showlegend", "name" in trace)]
     return {
         "data": list(traces),
         "layout": {
@@ -139,6 +140,12 @@ def frame(
     }
 
 
+def _legend_entry(trace: dict[str, Any]) -> dict[str, str]:
+    stroke = str(trace["marker"].get("symbol", "")).startswith("line")
+    shape = "stroke" if stroke else "bar" if trace["type"] == "bar" else "dot"
+    return {"name": trace["name"], "colour": trace["marker"]["color"], "shape": shape}
+
+
 def numbers(title: str, *, low: float | None = 0.0, high: float | None = None, **more: Any) -> dict[str, Any]:
     """A horizontal axis of numbers with few ticks, never dragged; `title` names the quantity and its unit."""
     span = {"range": [low, high]} if high is not None else {"rangemode": "tozero"}
@@ -158,7 +165,9 @@ def numbers(title: str, *, low: float | None = 0.0, high: float | None = None, *
 
 def names(order: Sequence[str] = (), **more: Any) -> dict[str, Any]:
     """A vertical axis of names, read from top to bottom in the given order."""
-    listed = {"categoryorder": "array", "categoryarray": list(order)} if order else {}
+    # Without a range of its own the axis grows by half a row for every marker on it.
+    span = {"range": [len(order) - 0.5, -0.5], "autorange": False}
+    listed = {"categoryorder": "array", "categoryarray": list(order), **span} if order else {}
     return {
         "automargin": True,
         "fixedrange": True,
@@ -191,6 +200,12 @@ def bars(
     }
 
 
+def written(texts: Sequence[str]) -> dict[str, Any]:
+    """Keywords for `bars` that write a text at the end of each bar."""
+    font = {"family": "role:mono", "size": 12, "color": "role:ink-2"}
+    return {"text": list(texts), "textposition": "outside", "cliponaxis": False, "textfont": font}
+
+
 def dots(
     name: str, role: str, labels: Sequence[str], values: Sequence[float], said: Sequence[str], **more: Any
 ) -> dict[str, Any]:
@@ -209,9 +224,11 @@ def dots(
     }
 
 
-def ticks(name: str, labels: Sequence[str], values: Sequence[float], said: Sequence[str]) -> dict[str, Any]:
+def ticks(
+    name: str, labels: Sequence[str], values: Sequence[float], said: Sequence[str], *, size: int = 20
+) -> dict[str, Any]:
     """A short upright stroke on each row: a nominal value or a median to hold a bar or a cloud of points against."""
-    stroke = {"symbol": "line-ns-open", "size": 20, "color": "role:ink", "line": {"width": 2, "color": "role:ink"}}
+    stroke = {"symbol": "line-ns-open", "size": size, "color": "role:ink", "line": {"width": 2, "color": "role:ink"}}
     return dots(name, "ink", labels, values, said, marker=stroke)
 
 

@@ -64,23 +64,18 @@ def classify(values: Mapping[str, float]) -> str:
 def figure(result: ProbeResult, params: Mapping[str, str]) -> dict[str, Any]:
     """Before and now as bars, each quantity relative to its own before."""
     rows = list(result.series["symptom"].rows)
-    labels = [row[0] for row in rows]
-    traces = []
-    for name, role, at in (("before", "c6", 1), ("now", "c1", 2)):
-        said = [f"{row[0]} {name}: {say(row[at], row[3])}" for row in rows]
-        traces.append(
-            figures.bars(
-                name,
-                role,
-                labels,
-                [row[at] / row[1] for row in rows],
-                said,
-                text=[say(row[at], row[3]) for row in rows],
-            )
-        )
+    labels = ["MFU", "time per<br>1,000 samples", "time inside<br>the all-reduce"]
+    traces = [_bars("before", "c6", labels, rows, 1), _bars("now", "c1", labels, rows, 2)]
     alt = "; ".join(f"{row[0]} {say(row[1], row[3])} before, {say(row[2], row[3])} now" for row in rows)
-    x = figures.numbers("relative to before")
+    high = 1.25 * max(row[2] / row[1] for row in rows)
+    x = figures.numbers("relative to before", high=max(1.5, high))
     return figures.frame(traces, alt=alt, rows=6, x=x, y=figures.names(labels), barmode="group")
+
+
+def _bars(name: str, role: str, labels: list[str], rows: list[tuple[Any, ...]], at: int) -> dict[str, Any]:
+    texts = [say(row[at], row[3]) for row in rows]
+    said = [f"{row[0]} {name}: {text}" for row, text in zip(rows, texts, strict=True)]
+    return figures.bars(name, role, labels, [row[at] / row[1] for row in rows], said, **figures.written(texts))
 
 
 @dataclass(frozen=True)

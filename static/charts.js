@@ -41,28 +41,21 @@
     return match[2] ? faded(found, match[2]) : found;
   };
 
-  // Rows that the legend needs at this width: a swatch of about 48 px and 7.5 px a character.
-  const legendRows = (names, width) => {
-    let rows = names.length ? 1 : 0;
-    let used = 0;
-    for (const name of names) {
-      const needed = 48 + 7.5 * name.length;
-      if (used && used + needed > width) { rows += 1; used = 0; }
-      used += needed;
-    }
-    return rows;
-  };
-
   const fitted = (layout, width) => {
-    const meta = layout.meta ?? {};
-    const narrow = width < NARROW_PX;
-    const rows = legendRows(meta.legend ?? [], width);
-    const top = (layout.margin?.t ?? 8) + 22 * rows + (rows ? 4 : 0);
-    const fit = { ...layout, width, height: (meta.body_px ?? layout.height) + 22 * rows, autosize: false };
-    fit.margin = { ...layout.margin, t: top };
-    if (narrow && fit.xaxis) fit.xaxis = { ...fit.xaxis, nticks: 4 };
+    const fit = { ...layout, width, height: layout.meta?.body_px ?? layout.height, autosize: false, showlegend: false };
+    if (width < NARROW_PX && fit.xaxis) fit.xaxis = { ...fit.xaxis, nticks: 4 };
     return fit;
   };
+
+  // Plotly's own legend wraps into columns as wide as its longest entry; a list of our own wraps as text does.
+  const legend = (entries, style) => entries.map(({ name, colour, shape }) => {
+    const item = document.createElement("li");
+    const mark = document.createElement("span");
+    mark.className = `chart-mark chart-mark-${shape}`;
+    mark.style.backgroundColor = themed(colour, style);
+    item.append(mark, name);
+    return item;
+  });
 
   const draw = async (figure) => {
     const width = Math.floor(figure.clientWidth);
@@ -74,6 +67,7 @@
     await Plotly.react(place, themed(data, style), themed(fitted(layout, width), style), {
       displayModeBar: false, responsive: false, scrollZoom: false, doubleClick: false, showTips: false,
     });
+    figure.querySelector(".chart-legend").replaceChildren(...legend(layout.meta?.legend ?? [], style));
     figure.drawnWidth = width;
     figure.dataset.drawn = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
     figure.classList.remove("chart-failed");
@@ -98,12 +92,15 @@
     if (!chart.data) return;
     figure.chart = chart;
     // A page restored from the browser's history still holds the old drawing.
-    const place = figure.querySelector(".chart-plot") ?? document.createElement("div");
-    place.replaceChildren();
+    figure.querySelectorAll(".chart-plot, .chart-legend").forEach((old) => old.remove());
+    const place = document.createElement("div");
     place.className = "chart-plot";
+    const list = document.createElement("ul");
+    list.className = "chart-legend";
+    list.setAttribute("aria-hidden", "true");
     place.setAttribute("role", "img");
     place.setAttribute("aria-label", chart.layout.meta?.alt ?? "");
-    figure.prepend(place);
+    figure.prepend(list, place);
     drawn.add(figure);
     resized.observe(figure);
   };

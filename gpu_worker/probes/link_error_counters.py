@@ -27,7 +27,9 @@ def read(run: WholeRun, params: Mapping[str, str]) -> ProbeResult:
         "worst_error_share": Reading(max(dropped, again), "share", "Worst share of packets dropped or sent again"),
         "worst_drop_share": Reading(dropped, "share", "Worst share of packets that a link dropped"),
         "worst_drop_link": Reading(
-            max(links, key=lambda way: links[way]) if dropped else "none", "text", "Direction with it"
+            max(links, key=lambda way: links[way]).replace("->", " → ") if dropped else "none",
+            "text",
+            "Direction with it",
         ),
         "worst_retransmit_share": Reading(again, "share", "Worst share of packets that a rank sent again"),
         "worst_retransmit_rank": Reading(
@@ -36,7 +38,7 @@ def read(run: WholeRun, params: Mapping[str, str]) -> ProbeResult:
     }
     rows = tuple(
         (
-            way,
+            way.replace("->", " → "),
             counters[way]["bytes"],
             _packets(counters[way]),
             counters[way]["drops"],
@@ -88,20 +90,8 @@ def figure(result: ProbeResult, params: Mapping[str, str]) -> dict[str, Any]:
     values = [*(row[4] for row in links), *(row[3] for row in ranks)]
     high = max(1.15 * max(values, default=0.0), 1000.0)
     traces = [
-        figures.bars(
-            "dropped by the link",
-            "c5",
-            [row[0] for row in links],
-            [row[4] for row in links],
-            [_said(row[0], row[3], row[4]) for row in links],
-        ),
-        figures.bars(
-            "sent again by the rank",
-            "c4",
-            [row[0] for row in ranks],
-            [row[3] for row in ranks],
-            [_said(row[0], row[2], row[3]) for row in ranks],
-        ),
+        _bars("dropped by the link", "c5", [(row[0], row[3], row[4]) for row in links]),
+        _bars("sent again by the rank", "c4", [(row[0], row[2], row[3]) for row in ranks]),
     ]
     worst = say(max(values, default=0.0), "per-million")
     alt = f"Drops and retransmits on {len(links)} directions and {len(ranks)} ranks; worst {worst} packets"
@@ -116,8 +106,11 @@ def figure(result: ProbeResult, params: Mapping[str, str]) -> dict[str, Any]:
     )
 
 
-def _said(name: str, count: float, per_million: float) -> str:
-    return f"{name}: {say(count)}, {say(per_million, 'per-million')}"
+def _bars(name: str, role: str, rows: list[tuple[str, float, float]]) -> dict[str, Any]:
+    """Bars of (label, count, per million), each with its count at the end: none would be no bar at all."""
+    said = [f"{label}: {say(count)}, {say(per_million, 'per-million')}" for label, count, per_million in rows]
+    ends = figures.written([say(count) for _, count, _ in rows])
+    return figures.bars(name, role, [row[0] for row in rows], [row[2] for row in rows], said, **ends)
 
 
 PROBE = Probe(

@@ -71,7 +71,7 @@ def figure(result: ProbeResult, params: Mapping[str, str]) -> dict[str, Any]:
                 figures.bars(kind, role, [row[0] for row in some], [min(row[2:4]) / 1e6 for row in some], said)
             )
     said = [f"{row[0]}: nominal {say(row[4], 'bit/s')}" for row in rows]
-    traces.append(figures.ticks("nominal", labels, [row[4] / 1e6 for row in rows], said))
+    traces.append(figures.ticks("nominal", labels, [row[4] / 1e6 for row in rows], said, size=14))
     lowest = say(result.readings["lowest_share"].value, "ratio")
     alt = f"Set rate of {len(rows)} links against nominal; lowest share {lowest}"
     height = max(4, round(0.66 * len(rows)))

@@ -91,8 +91,8 @@ def figure(result: ProbeResult, params: Mapping[str, str]) -> dict[str, Any]:
             [*((x, 4.0, name) for name, x in at_spine.items()), *((x, 3.0, name) for name, x in at_leaf.items())],
         ),
         _boxes("host", "ink-3", [(x, 2.0, name) for name, x in at_host.items()]),
-        _ranks("rank before", "c2", 1.0, [(at_host[row[0]], row[2]) for row in rows if row[2] != "–"]),
-        _ranks("rank now", "c1", 0.0, [(at_host[row[0]], row[3]) for row in rows if row[3] != "–"]),
+        _ranks("rank before", "ink-3", 1.0, [(at_host[row[0]], row[2]) for row in rows if row[2] != "–"], filled=False),
+        _ranks("rank now", "c1", 0.0, [(at_host[row[0]], row[3]) for row in rows if row[3] != "–"], filled=True),
     ]
     return _picture(traces, result, width, bool(at_spine))
 
@@ -111,7 +111,8 @@ def _picture(traces: list[dict[str, Any]], result: ProbeResult, width: int, spin
     )
     alt = (
         "Hosts under leaves under spines with the ranks before and now; "
-        f"switches around the ring: {result.readings['hops_before'].value} before, {result.readings['hops_now'].value} now"
+        f"{result.readings['hops_before'].value} switches around the ring before, "
+        f"{result.readings['hops_now'].value} now"
     )
     x = {**hidden, "showticklabels": False, "range": [-0.5, width + 0.5]}
     return figures.frame(traces, alt=alt, rows=6, x=x, y=y)
@@ -157,10 +158,11 @@ def _boxes(name: str, role: str, places: list[tuple[float, float, str]]) -> dict
 
 
 def _short(name: str) -> str:
-    return name[0] + name.lstrip("abcdefghijklmnopqrstuvwxyz")
+    return name[0].upper() + name.lstrip("abcdefghijklmnopqrstuvwxyz")
 
 
-def _ranks(name: str, role: str, level: float, places: list[tuple[float, str]]) -> dict[str, Any]:
+def _ranks(name: str, role: str, level: float, places: list[tuple[float, str]], *, filled: bool) -> dict[str, Any]:
+    fill, ink = (f"role:{role}", "role:card") if filled else ("role:card", "role:ink")
     return {
         "type": "scatter",
         "mode": "markers+text",
@@ -169,11 +171,11 @@ def _ranks(name: str, role: str, level: float, places: list[tuple[float, str]]) 
         "y": [level] * len(places),
         "text": [p[1] for p in places],
         "textposition": "middle center",
-        "hovertext": [f"{name} {p[1]}" for p in places],
+        "hovertext": [f"{name}: {p[1]}" for p in places],
         "hoverinfo": "text",
         "showlegend": False,
-        "textfont": {"family": "role:mono", "size": 13, "color": "role:card"},
-        "marker": {"symbol": "circle", "size": 26, "color": f"role:{role}"},
+        "textfont": {"family": "role:mono", "size": 13, "color": ink},
+        "marker": {"symbol": "circle", "size": 26, "color": fill, "line": {"width": 2, "color": f"role:{role}"}},
     }
 
 

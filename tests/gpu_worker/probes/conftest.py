@@ -46,7 +46,7 @@ def made_job(
         spec=spec,
         fired={},
         provenance={"backend": "gloo", "torch": "2.13.0", "cores": 2},
-        fabric=_fabric(placement, rates or {}, drops or {}),
+        fabric=_fabric(placement, rates or {}, drops or {}, "management" if interface == "mgmt0" else "access"),
         ranks=ranks,
         size_bytes=GRADIENT_BYTES,
     )
@@ -105,14 +105,16 @@ def _bucket_times(start: float, p: dict[str, float], serial: bool, jitter: float
     return [begin + backward * (1 if serial else (bucket + 1) / BUCKETS) for bucket in range(BUCKETS)]
 
 
-def _fabric(placement: tuple[int, ...], rates: dict[str, int], drops: dict[str, int]) -> dict:
+def _fabric(
+    placement: tuple[int, ...], rates: dict[str, int], drops: dict[str, int], busy_kind: str = "access"
+) -> dict:
     plan = plan_fabric(SETTING.topology, rates)
     links, counters = [], {}
     for cable in plan.cables:
         ways = {direction(cable.a, cable.b): cable.a.rate, direction(cable.b, cable.a): cable.b.rate}
         ends = [cable.a.node, cable.b.node]
         links.append({"id": cable.id, "kind": cable.kind, "ends": ends, "rate": ways, "nominal": cable.nominal})
-        busy = 130_000_000 if cable.kind == "access" and cable.a.node in {f"host{h}" for h in placement} else 0
+        busy = 130_000_000 if cable.kind == busy_kind and cable.a.node in {f"host{h}" for h in placement} else 0
         for way in ways:
             counters[way] = {
                 "bytes": busy,

@@ -93,7 +93,7 @@ def test_a_full_queue_is_no_error_and_steady_loss_is(made):
     run.fabric["counters"]["leaf0->host1"]["drops"] = 800
     result = probe.read(run, {})
     assert probe.finding(result) == "errors"
-    assert result.readings["worst_drop_link"].value == "leaf0->host1"
+    assert result.readings["worst_drop_link"].value == "leaf0 → host1"
 
 
 def test_the_change_log_reads_the_same_under_every_cause(made):
