@@ -15,7 +15,7 @@ from grader.dimensions import dimensions
 from grader.index import index_of
 from grader.knowledge import HEALTHY, Knowledge
 from grader.labels import hint_levels, labels
-from grader.policy import ENOUGH_CERTAINTY, best_path, expected_minutes
+from grader.policy import ENOUGH_CERTAINTY, WORTHLESS_BITS, best_path, expected_minutes
 from grader.rubric import CRITERIA, STANDARD, TITLES, Rubric
 from grader.scorecard import (
     Belief,
@@ -102,7 +102,7 @@ def _criteria(marks: Mapping[str, Mark], rubric: Rubric) -> dict[str, CriterionS
 
 
 def _step(line: Timeline, taken: Taken) -> StepScore:
-    best = line.index.steps[taken.best_row]
+    learnable = taken.best_gain_bits > WORTHLESS_BITS
     return StepScore(
         event=taken.event,
         step=taken.variant,
@@ -111,8 +111,8 @@ def _step(line: Timeline, taken: Taken) -> StepScore:
         finding_sentence=taken.step.sentences.get(taken.finding, ""),
         gain_bits=taken.gain_bits,
         minutes=taken.minutes,
-        best_step=line.index.variants[taken.best_row],
-        best_title=best.title,
+        best_step=line.index.variants[taken.best_row] if learnable else None,
+        best_title=line.index.steps[taken.best_row].title if learnable else "",
         best_gain_bits=taken.best_gain_bits,
         counted=taken.counts,
     )

@@ -19,12 +19,16 @@ OTHER_MASS = 0.02
 SMALLEST_P = 1e-6
 ENTAILED_AT = 0.10
 STRAGGLER_FAMILIES = ("host", "input")
+FABRIC_FAMILIES = ("fabric",)
 
 
 @dataclass(frozen=True, eq=False)
 class Index:
-    """Arrays over one Knowledge. `priors` (2, causes + other): declared, uniform. `log_p` (variants + 1, causes + other,
-    findings). `excluded` (variants + 1, findings, causes): the finding entails that the cause is out."""
+    """Arrays over one Knowledge.
+
+    `priors` (2, causes + other): declared, uniform. `p`, `log_p` (variants + 1, causes + other, findings).
+    `excluded` (variants + 1, findings, causes): the finding entails that the cause is out.
+    """
 
     knowledge: Knowledge
     causes: tuple[str, ...]
@@ -55,6 +59,10 @@ class Index:
         cell = self.steps[row].cells.get(cause)
         findings = self.steps[row].findings
         return max(findings, key=lambda f: cell.p.get(f, 0.0)) if cell else findings[0]
+
+    def of_families(self, families: tuple[str, ...]) -> np.ndarray:
+        """(causes,) true where the cause is of one of these families."""
+        return np.array([family in families for family in self.families])
 
     def is_settled(self, finding: str) -> bool:
         return finding != INCONCLUSIVE
@@ -96,7 +104,7 @@ def _build(knowledge: Knowledge) -> Index:
         priors=np.array([np.append(row * (1 - OTHER_MASS), OTHER_MASS) for row in (prior, uniform)]),
         p=p,
         log_p=np.log(np.maximum(p, SMALLEST_P)),
-        excluded=np.swapaxes(upper <= ENTAILED_AT, 1, 2),
+        excluded=_excluded(steps, upper),
         configuration=np.array([any(c.basis == "deterministic" for c in s.cells.values()) for s in steps]),
         experiment=np.array([experiments.index(step.experiment) for step in steps]),
         rho=np.array([knowledge.tempering.get(name, DEFAULT_TEMPERING) for name in experiments]),
@@ -104,6 +112,20 @@ def _build(knowledge: Knowledge) -> Index:
         row_of={**{name: row for row, name in enumerate(variants)}, SYMPTOM: len(variants)},
         finding_of=tuple({finding: i for i, finding in enumerate(step.findings)} for step in steps),
     )
+
+
+def _excluded(steps: tuple[StepKnowledge, ...], upper: np.ndarray) -> np.ndarray:
+    """(steps, findings, causes): upper bound at most 0.10.
+
+    An inconclusive reading excludes nothing: it is where the probe says that it cannot tell. A finding that would
+    exclude every cause is a surprise, which no table describes, and excludes none either.
+    """
+    excluded = np.swapaxes(upper <= ENTAILED_AT, 1, 2)
+    for row, step in enumerate(steps):
+        if INCONCLUSIVE in step.findings:
+            excluded[row, step.findings.index(INCONCLUSIVE)] = False
+    excluded[excluded.all(axis=2)] = False
+    return excluded
 
 
 def _tensors(steps: tuple[StepKnowledge, ...], causes: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:

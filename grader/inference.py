@@ -13,6 +13,7 @@ from grader.index import Index
 
 DECLARED, UNIFORM = 0, 1
 LEAST_MINUTES = 0.5
+AS_GOOD = 0.95
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +69,8 @@ def no_evidence(index: Index) -> Belief:
     """Before even the symptom."""
     experiments, causes = len(index.rho), len(index.causes)
     zero = np.zeros((experiments, causes + 1))
-    return Belief(index, np.zeros(causes + 1), zero, zero, np.zeros(experiments, dtype=int), np.zeros(causes, bool), frozenset())  # fmt: skip
+    none = np.zeros(experiments, dtype=int)
+    return Belief(index, np.zeros(causes + 1), zero, zero, none, np.zeros(causes, bool), frozenset())
 
 
 def expected_gains(belief: Belief) -> np.ndarray:
@@ -96,10 +98,15 @@ def expected_gains(belief: Belief) -> np.ndarray:
 
 
 def best_step(belief: Belief, gains: np.ndarray | None = None) -> tuple[int, float]:
-    """(row, expected bits) of the variant worth most a priced minute."""
+    """(row, expected bits) of the variant worth most a priced minute.
+
+    Of those about as good (within 5 %) the first with a role in the narrowing sequence: a microbenchmark as the job
+    runs and a packed one may split the causes equally well, and only one of them is what the sequence asks for.
+    """
     gains = expected_gains(belief) if gains is None else gains
-    minutes = np.maximum(belief.index.minutes[:-1], LEAST_MINUTES)
-    row = int(np.argmax(gains / minutes))
+    worth = gains / np.maximum(belief.index.minutes[:-1], LEAST_MINUTES)
+    as_good = np.flatnonzero(worth >= AS_GOOD * worth.max())
+    row = int(next((r for r in as_good if belief.index.steps[r].tells), as_good[0]))
     return row, float(gains[row])
 
 

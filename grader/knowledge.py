@@ -103,7 +103,7 @@ class Knowledge(Frozen):
     estimates: tuple[EstimateKnowledge, ...]
     time_budget_min: float
     stop_weight: float = Field(
-        default=1.0, description="what a minute costs when the job must stop for it, beside the minute itself"
+        default=1.0, description="what a minute counts for which the job must stop; 1: as much as any other minute"
     )
     at_floor_from: float = Field(
         default=0.85, description="fraction of the floor from which a collective counts as at its floor"

@@ -1,7 +1,7 @@
 """Predictive distributions of continuous readings from few runs, and the check that they fit.
 
 Model: on its stated scale a reading is normal within a cause. Prior on the mean: flat. Prior on the variance: worth
-two runs, centred on the variance within causes (normal-inverse-gamma; with correlated readings jointly
+two runs, centred on the covariance within causes (normal-inverse-gamma; with correlated readings jointly
 normal-inverse-Wishart). Predictive: Student t. Source of the formulas: Gelman et al., Bayesian Data Analysis, 3rd
 edition, sections 3.3 and 3.6. All draws are quasi-random with fixed seeds: the same runs give the same table.
 """
@@ -84,14 +84,14 @@ class Predicted:
     held_out: np.ndarray
 
 
-def fit_blocks(data: np.ndarray, prior_variance: np.ndarray) -> list[Block]:
+def fit_blocks(data: np.ndarray, prior_covariance: np.ndarray) -> list[Block]:
     """One block a reading, or one block of all where two readings are correlated (Pearson, p < 0.05). data: (n, d)."""
     columns = range(data.shape[1])
     groups = [tuple(columns)] if _correlated(data) else [(column,) for column in columns]
-    return [_fit(data, group, prior_variance) for group in groups]
+    return [_fit(data, group, prior_covariance) for group in groups]
 
 
-def check_fit(data: np.ndarray, prior_variance: np.ndarray) -> FitCheck:
+def check_fit(data: np.ndarray, prior_covariance: np.ndarray) -> FitCheck:
     """Whether the normal model on this scale predicts each run from the others. data: (n, d)."""
     if len(data) < MIN_RUNS_TO_FIT:
         return FitCheck(False, None, f"{len(data)} runs; a fit needs {MIN_RUNS_TO_FIT}")
@@ -99,7 +99,7 @@ def check_fit(data: np.ndarray, prior_variance: np.ndarray) -> FitCheck:
         return FitCheck(False, None, "a reading does not vary")
     worst = 1.0
     for column in range(data.shape[1]):
-        pit = _leave_one_out_pit(data[:, column], float(prior_variance[column]))
+        pit = _leave_one_out_pit(data[:, column], float(prior_covariance[column, column]))
         uniform = stats.kstest(pit, "uniform").pvalue
         outlier = min(1.0, len(pit) * 2 * float(np.minimum(pit, 1 - pit).min()))
         worst = min(worst, 2 * float(uniform), 2 * outlier)
@@ -111,7 +111,7 @@ def predict(
     data: np.ndarray,
     scales: Sequence[str],
     names: Sequence[str],
-    prior_variance: np.ndarray,
+    prior_covariance: np.ndarray,
     classify: Callable[[Mapping[str, float]], str],
     findings: Sequence[str],
 ) -> Predicted:
@@ -120,12 +120,12 @@ def predict(
     Points are drawn once from the predictive t and classified once; posterior draws of (mean, variance) and the
     leave-one-out predictives reweigh the same points.
     """
-    blocks = fit_blocks(data, prior_variance)
+    blocks = fit_blocks(data, prior_covariance)
     points, log_density = _points(blocks, data.shape[1])
     hits = _classified(points, scales, names, classify, findings)
     by_draw = _weighted(_draw_log_densities(blocks, points) - log_density, hits)
     densities = [
-        _predictive_log_density(_without(data, row, blocks, prior_variance), points) for row in range(len(data))
+        _predictive_log_density(_without(data, row, blocks, prior_covariance), points) for row in range(len(data))
     ]
     held_out = _weighted(np.array(densities) - log_density, hits)
     return Predicted(hits.mean(axis=0), np.quantile(by_draw, 0.95, axis=0), held_out)
@@ -137,17 +137,17 @@ def _correlated(data: np.ndarray) -> bool:
     return any(stats.pearsonr(data[:, a], data[:, b]).pvalue < CORRELATED_BELOW for a, b in pairs)
 
 
-def _fit(data: np.ndarray, columns: tuple[int, ...], prior_variance: np.ndarray) -> Block:
+def _fit(data: np.ndarray, columns: tuple[int, ...], prior_covariance: np.ndarray) -> Block:
     part, width = data[:, columns], len(columns)
     centred = part - part.mean(axis=0)
     nu0 = width + 1  # worth two runs in one dimension
-    psi0 = nu0 * np.diag(prior_variance[list(columns)])
+    psi0 = nu0 * prior_covariance[np.ix_(columns, columns)]
     return Block(columns, part.mean(axis=0), len(part), nu0 + len(part) - 1, psi0 + centred.T @ centred)
 
 
-def _without(data: np.ndarray, row: int, blocks: list[Block], prior_variance: np.ndarray) -> list[Block]:
+def _without(data: np.ndarray, row: int, blocks: list[Block], prior_covariance: np.ndarray) -> list[Block]:
     rest = np.delete(data, row, axis=0)
-    return [_fit(rest, block.columns, prior_variance) for block in blocks]
+    return [_fit(rest, block.columns, prior_covariance) for block in blocks]
 
 
 def _leave_one_out_pit(values: np.ndarray, prior_variance: float) -> np.ndarray:

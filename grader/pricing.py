@@ -1,4 +1,4 @@
-"""What a step costs, in priced minutes: its own time, and more where the job must stop for it."""
+"""What a step costs, in priced minutes: its own time, weighed where the job must stop for it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ SYMPTOM = "symptom"
 
 
 def priced_minutes(step: StepKnowledge, stop_weight: float) -> float:
-    """Minutes of the step; where the job stops, each of them costs `stop_weight` more."""
-    return step.price_min * (1 + stop_weight if step.stops_job else 1)
+    """Minutes of the step; where the job stops, each counts `stop_weight` minutes (1 by default)."""
+    return step.price_min * (stop_weight if step.stops_job else 1)
 
 
 def spent_minutes(transcript: Transcript, knowledge: Knowledge) -> float:

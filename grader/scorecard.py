@@ -30,7 +30,7 @@ class StepScore(Frozen):
     finding_sentence: str
     gain_bits: float
     minutes: float
-    best_step: str
+    best_step: str | None = Field(description="None: nothing more could be learnt")
     best_title: str
     best_gain_bits: float
     counted: bool = Field(description="it brought evidence: before any fix, within the budget, not settled before")

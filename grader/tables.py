@@ -157,18 +157,18 @@ def _build_variant(by_cause: Mapping[str, _Sample], rule: Rule) -> _Built:
         pools = pooling.pool_deterministic(findings)
     else:
         pools = pooling.pool_measured({cause: sample.data for cause, sample in by_cause.items()}, findings)
-    within = _variance_within(by_cause)
+    within = _covariance_within(by_cause)
     built = _Built({}, {}, {})
     for pool in pools:
         _build_pool(pool, by_cause, rule, within, built)
     return built
 
 
-def _variance_within(by_cause: Mapping[str, _Sample]) -> np.ndarray:
-    """Variance of each reading within causes, pooled over causes."""
-    squares = sum(((s.data - s.data.mean(axis=0)) ** 2).sum(axis=0) for s in by_cause.values())
-    degrees = sum(len(s.data) - 1 for s in by_cause.values())
-    return np.maximum(np.asarray(squares) / max(degrees, 1), 1e-18)
+def _covariance_within(by_cause: Mapping[str, _Sample]) -> np.ndarray:
+    """Covariance of the readings within causes, pooled over causes: (readings, readings)."""
+    centred = np.concatenate([sample.data - sample.data.mean(axis=0) for sample in by_cause.values()])
+    degrees = max(len(centred) - len(by_cause), 1)
+    return centred.T @ centred / degrees + 1e-18 * np.eye(centred.shape[1])
 
 
 def _build_pool(

@@ -16,7 +16,7 @@ import numpy as np
 
 from grader.index import STRAGGLER_FAMILIES, Index
 from grader.inference import Belief, best_step, expected_gains, no_evidence
-from grader.knowledge import HEALTHY, OTHER, StepKnowledge
+from grader.knowledge import StepKnowledge
 from grader.pricing import SYMPTOM, step_minutes
 from grader.transcript import (
     Cited,
@@ -31,7 +31,6 @@ from grader.transcript import (
     Step,
     Transcript,
     TranscriptError,
-    Unknown,
     Verify,
     variant_id,
 )
@@ -41,7 +40,10 @@ E = TypeVar("E", bound=EventBase)
 
 @dataclass(frozen=True, eq=False)
 class Taken:
-    """One step event, resolved. `counts`: it brought evidence (before any fix, within the budget, not settled before)."""
+    """One step event, resolved.
+
+    `counts`: it brought evidence (before any fix, within the budget, not settled before).
+    """
 
     event: int
     row: int
@@ -105,11 +107,10 @@ class Timeline:
         found: list[Taken] = []
         for item in because:
             ref = item.ref if isinstance(item, Cited) else item
+            # A form sends the index of an event as text.
+            ref = int(ref) if isinstance(ref, str) and ref.isdecimal() else ref
             found += [t for t in self.evidence() if t.event < before and ref in (t.event, t.variant, t.step.step)]
         return list(dict.fromkeys(found))
-
-    def cites_symptom(self, because: Iterable[str | int | Cited]) -> bool:
-        return any((item.ref if isinstance(item, Cited) else item) == SYMPTOM for item in because)
 
     @cached_property
     def fix_events(self) -> list[tuple[int, Fix]]:
@@ -128,8 +129,12 @@ class Timeline:
 
     def straggler_share(self, moment: Moment) -> float:
         """Posterior of the causes that make one rank late (families host and input)."""
-        families = np.array([family in STRAGGLER_FAMILIES for family in self.index.families])
-        return float(moment.posterior[:-1][families].sum())
+        return float(moment.posterior[:-1][self.index.of_families(STRAGGLER_FAMILIES)].sum())
+
+    def excludes(self, moment: Moment, families: tuple[str, ...]) -> bool:
+        """Whether the readings in hand exclude every cause of these families; False where there is none."""
+        chosen = self.index.of_families(families)
+        return bool(chosen.any() and moment.belief.out[chosen].all())
 
 
 def read(index: Index, transcript: Transcript) -> Timeline:
@@ -214,7 +219,8 @@ def _symptom(index: Index, transcript: Transcript) -> str | None:
 def _check_head(index: Index, transcript: Transcript) -> None:
     if transcript.scenario != index.knowledge.scenario:
         raise TranscriptError(
-            f"transcript: field scenario: is {transcript.scenario!r}, but the knowledge is of {index.knowledge.scenario!r}",
+            f"transcript: field scenario: {transcript.scenario!r}, but the knowledge is of "
+            f"{index.knowledge.scenario!r}",
             field="scenario",
         )
     for cause in transcript.causes:
@@ -261,6 +267,3 @@ def _not_known(value: str, known: Sequence[str], where: str) -> str:
     close = difflib.get_close_matches(value, known, n=1)
     hint = f'did you mean "{close[0]}"?' if close else f"known are {', '.join(known)}"
     return f'"{value}" is not known in {where}; {hint}'
-
-
-__all__ = ["HEALTHY", "OTHER", "Moment", "Taken", "Timeline", "Unknown", "active_cause", "finding_of", "read"]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from grader.index import Index
 from grader.timeline import Timeline
-from grader.transcript import Transcript
+from grader.transcript import Curveball, Transcript
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,6 @@ class Mark:
     why: str
     events: tuple[int, ...] = ()
     applicable: bool = True
-    details: dict = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,15 +36,14 @@ class Case:
     @property
     def truths(self) -> tuple[str, ...]:
         """The hidden causes, with those a curveball added."""
-        from grader.transcript import Curveball
-
         thrown = [event.cause for event in self.transcript.events if isinstance(event, Curveball)]
         return tuple(dict.fromkeys([*self.transcript.causes, *thrown]))
 
     def title(self, cause: str) -> str:
-        """A cause as a person says it."""
+        """A cause as a person says it inside a sentence."""
         known = {c.id: c.title for c in self.index.knowledge.causes}
-        return known.get(cause, cause.replace("-", " "))
+        title = known.get(cause, cause.replace("-", " "))
+        return title if title[1:2].isupper() else title[:1].lower() + title[1:]
 
     def clock(self, event: int) -> str:
         """at_s of an event as mm:ss."""

@@ -103,12 +103,17 @@ def _words(case: Case, held: Support, diagnose: Diagnose, place: float | None) -
     named = listed([case.title(cause) for cause in held.named])
     said = f"You named {named}; your evidence gave it {held.mass * 100:.0f} %"
     if diagnose.confidence is not None:
-        off = diagnose.confidence - held.mass
-        sure = "as you said" if abs(off) <= CONFIDENCE_FREE else "less sure than you could be" if off < 0 else "surer than your readings"  # fmt: skip
-        said += f" and you {diagnose.confidence * 100:.0f} %, {sure}"
+        said += f" and you {diagnose.confidence * 100:.0f} %, {_sureness(diagnose.confidence - held.mass)}"
     if place is not None:
-        said += ", and the place was right" if place else ", and the place was " + ("not named" if diagnose.where is None else "wrong")  # fmt: skip
+        wrong = "not named" if diagnose.where is None else "wrong"
+        said += f", and the place was {'right' if place else wrong}"
     if held.mass * WITHIN < held.top:
         best = case.index.causes[int(case.timeline.judged.posterior[:-1].argmax())]
         said += f"; it supported {case.title(best)} more"
     return f"{said}."
+
+
+def _sureness(off: float) -> str:
+    if abs(off) <= CONFIDENCE_FREE:
+        return "about the same"
+    return "less sure than you could be" if off < 0 else "surer than your readings"

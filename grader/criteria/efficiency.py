@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from grader.criteria import bisect, confirm, split
-from grader.criteria.base import Case, Mark, clamp, nothing
+from grader.criteria.base import Case, Mark, clamp, not_applicable, nothing
+from grader.criteria.diagnosis import support
 from grader.policy import ENOUGH_CERTAINTY, expected_minutes
 from grader.timeline import Taken
 
@@ -13,12 +14,16 @@ LEAST_LEARNT = 0.05
 
 def mark(case: Case) -> Mark:
     """1 up to 1.5 times the best search's expected minutes, then in proportion. Exempt: the steps that split, bisect
-    and confirm credit, and one confirmation. The best search needs no more than 0.95."""
+    and confirm credit, and one confirmation. The certainty reached is that of what was named (without a diagnosis, of
+    the best-supported cause); the best search needs no more than 0.95."""
     if not case.timeline.evidence():
         return nothing("No step brought evidence, so no minute bought anything.")
-    start, reached = _certainty(case, first=True), _certainty(case, first=False)
+    start = float(case.timeline.moments[0].posterior[:-1].max())
+    if start >= ENOUGH_CERTAINTY - LEAST_LEARNT:
+        return not_applicable("The symptom alone settled it, so there was little left to buy.")
+    reached = _reached(case)
     if reached < start + LEAST_LEARNT:
-        return nothing("The steps taken left you about as unsure as the symptom did.")
+        return nothing("The minutes spent did not carry what you named any further than the symptom did.")
     spent = sum(t.minutes for t in case.timeline.taken if not t.after_fix)
     charged = sum(t.minutes for t in _charged(case))
     best = _best(case, reached)
@@ -26,9 +31,9 @@ def mark(case: Case) -> Mark:
     return Mark(score, _words(case, spent, best, score), tuple(t.event for t in _charged(case)))
 
 
-def _certainty(case: Case, *, first: bool) -> float:
-    moment = case.timeline.moments[0] if first else case.timeline.judged
-    return float(moment.posterior[:-1].max())
+def _reached(case: Case) -> float:
+    held = support(case)
+    return held.mass if held else float(case.timeline.last.posterior[:-1].max())
 
 
 def _best(case: Case, reached: float) -> float:

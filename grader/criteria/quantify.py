@@ -32,9 +32,7 @@ def mark(case: Case) -> Mark:
     judged = [j for j in _first_of_each(case) if j is not None]
     floors = [j for j, quantity in judged if quantity == FLOOR]
     if not floors:
-        return nothing(
-            "No floor was estimated, so nothing said whether the number in front of you was a fault or physics."
-        )
+        return nothing("No floor was estimated, so nothing could tell a fault from physics.")
     first_step = next((i for i, _ in case.timeline.events(Step)), len(case.transcript.events))
     floor = max(floors, key=lambda j: (j.accuracy * _timing(j, first_step), -j.event))
     verdict, verdict_event, said = _verdict(case, min(j.event for j in floors))
@@ -85,9 +83,11 @@ def _knowledge_of(case: Case, number: int, estimate: Estimate) -> EstimateKnowle
             return known
     names = ", ".join(f"{known.quantity} ({known.scale})" for known in offered) or "none"
     raise TranscriptError(
-        f"event {number} (estimate): field quantity: {estimate.quantity} ({estimate.scale}) is not asked for; known are {names}",
-        event=number, field="quantity",
-    )  # fmt: skip
+        f"event {number} (estimate): field quantity: {estimate.quantity} ({estimate.scale}) is not asked for; "
+        f"known are {names}",
+        event=number,
+        field="quantity",
+    )
 
 
 def _truth(case: Case, estimate: Estimate) -> float | None:

@@ -13,6 +13,8 @@ from grader.transcript import Restore, RuleOut
 
 Status = Literal["entailed", "not yet", "contradicted"]
 UNCITED = 0.6  # entailed by what was in hand, but not by what was named as the reason
+LATE = 0.5  # said so long after the reading that the steps between were chosen without it
+LATE_AFTER_STEPS = 2  # two steps may be pending at once, so two later ones are still in time
 COST: dict[Status, float] = {"entailed": 0.0, "not yet": 1.0, "contradicted": 1.5}
 TAKEN_BACK = 0.5
 RAISED = 1.5  # evidence speaks for a cause once it holds this many times its first share, and half of the leader's
@@ -22,7 +24,7 @@ PREDICTIONS_MOVE = 0.25
 
 @dataclass(frozen=True)
 class Claim:
-    """One cause struck out at one event. `excluded_by`: steps in hand that entail it; `cited`: those given as reason."""
+    """One cause struck out at one event. `excluded_by`: steps in hand that entail it; `cited`: the reasons given."""
 
     event: int
     cause: str
@@ -30,6 +32,7 @@ class Claim:
     cited: tuple[str, ...]
     excluded_by: tuple[str, ...]
     cites_it: bool
+    late: bool
     restored: bool = False
 
 
@@ -45,7 +48,7 @@ def claims(case: Case) -> list[Claim]:
 
 
 def mark(case: Case) -> Mark:
-    """F0.5 of the claims against the entailed eliminations; predictions move it by up to a quarter of what is missing."""
+    """F0.5 of the claims against the entailed eliminations; predictions move it by up to a quarter of the rest."""
     made = claims(case)
     entailed = case.timeline.last.belief.entailed()
     precision, recall = _precision(made), _recall(made, entailed)
@@ -66,7 +69,6 @@ def _claims_of(case: Case, number: int, event: RuleOut) -> Iterator[Claim]:
     ]
     moment = case.timeline.moment(number)
     cited = case.timeline.cited(event.because, number)
-    symptom_cited = case.timeline.cites_symptom(event.because)
     for cause in dict.fromkeys([*named, *by_family]):
         column = case.index.causes.index(cause)
         because = [t for t in case.timeline.evidence() if t.event < number and _excludes(case, t, column)]
@@ -77,7 +79,9 @@ def _claims_of(case: Case, number: int, event: RuleOut) -> Iterator[Claim]:
         yield Claim(
             number, cause, status, tuple(t.variant for t in cited),
             (*(["symptom"] if by_symptom else []), *(t.variant for t in because)),
-            cites_it=any(t in cited for t in because) or (by_symptom and symptom_cited),
+            # Everybody has the symptom from the start: what it excludes needs no reason given, and is never late.
+            cites_it=by_symptom or any(t in cited for t in because),
+            late=not by_symptom and bool(because) and _is_late(case, number, because[0].event),
         )  # fmt: skip
 
 
@@ -91,8 +95,13 @@ def _speaks_for(case: Case, number: int, column: int) -> bool:
     return bool(now[column] >= RAISED * first[column] and now[column] >= now[:-1].max() / 2)
 
 
+def _is_late(case: Case, number: int, known_since: int) -> bool:
+    """More than two further steps were chosen between the first reading that entails it and the claim."""
+    return sum(known_since < t.event < number for t in case.timeline.evidence()) > LATE_AFTER_STEPS
+
+
 def _credit(claim: Claim) -> float:
-    return 1.0 if claim.cites_it else UNCITED
+    return (1.0 if claim.cites_it else UNCITED) * (LATE if claim.late else 1.0)
 
 
 def _right(made: list[Claim]) -> dict[str, float]:
@@ -142,6 +151,9 @@ def _words(case: Case, made: list[Claim], entailed: tuple[str, ...]) -> str:
     if missed:
         shown = [*missed[:3], f"{len(missed) - 3} more"] if len(missed) > 4 else missed
         parts.append(f"{listed(shown)} could have been ruled out and never {'was' if len(missed) == 1 else 'were'}.")
+    late = [c.cause for c in made if c.late and c.cause in right and right[c.cause] < 1]
+    if late:
+        parts.append(f"You said that {case.title(late[0])} was out only after more steps that did not need it.")
     uncited = [case.title(c) for c, credit in right.items() if credit < 1]
     if uncited and not parts:
         parts.append(
@@ -158,4 +170,4 @@ def _wrong_words(case: Case, claim: Claim) -> str:
         return f"{title} was struck out at {case.clock(claim.event)} while your readings spoke for it."
     if not claim.cited:
         return f"{title} was struck out at {case.clock(claim.event)} with no reading that excludes it."
-    return f"{title} was struck out by {listed([v for v in claim.cited[:2]])}, which cannot exclude it."
+    return f"{title} was struck out by {listed(list(claim.cited[:2]))}, which cannot exclude it."

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from grader.criteria.base import Case, Mark, not_applicable, nothing
 from grader.index import STRAGGLER_FAMILIES
 from grader.timeline import Taken
@@ -19,23 +17,17 @@ def credited(case: Case) -> Taken | None:
 
 def mark(case: Case) -> Mark:
     """1 before any step about links, 0.4 after one; half where the reading stayed inconclusive."""
-    if _ruled_out_by_symptom(case):
+    if case.timeline.excludes(case.timeline.moments[0], STRAGGLER_FAMILIES):
         return not_applicable("The symptom alone already excluded a straggler.")
     told = credited(case)
     if told is None:
-        return nothing(
-            "Nothing told a late rank from a slow network: to everyone waiting in the collective they look the same."
-        )
+        return nothing("Nothing told a late rank from a slow network; whoever waits in the collective sees the same.")
     link = next((t for t in case.timeline.evidence() if "link" in t.step.tells), None)
-    settled = case.index.is_settled(told.finding)
-    words = f"{told.step.title} of every rank at {case.clock(told.event)}"
+    share = 1.0 if case.index.is_settled(told.finding) else UNSETTLED
+    words = f"{told.step.title} at {case.clock(told.event)}"
     if link is not None and link.event < told.event:
-        return Mark(LATER * (1 if settled else UNSETTLED), f"{words}, but only after {link.step.title.lower()} at {case.clock(link.event)}.", (link.event, told.event))  # fmt: skip
-    if not settled:
-        return Mark(UNSETTLED, f"{words} was the right question, but it stayed inconclusive and nothing else settled it.", (told.event,))  # fmt: skip
+        after = f"{words}, but only after {link.step.title.lower()} at {case.clock(link.event)}."
+        return Mark(LATER * share, after, (link.event, told.event))
+    if share < 1:
+        return Mark(share, f"{words}: the right question, but the answer stayed inconclusive.", (told.event,))
     return Mark(1.0, f"{words}, before anything about links.", (told.event,))
-
-
-def _ruled_out_by_symptom(case: Case) -> bool:
-    stragglers = np.array([family in STRAGGLER_FAMILIES for family in case.index.families])
-    return bool(stragglers.any() and case.timeline.moments[0].belief.out[stragglers].all())

@@ -1,0 +1,167 @@
+"""From calibration runs to P(finding | cause)."""
+
+import numpy as np
+import pytest
+
+from grader import predictive, tables
+from tests.grader import simulated
+
+LOW = tables.Rule((("fraction", "logit"),), lambda v: "below" if v["fraction"] < 0.8 else "above", ("below", "above"))
+SWITCH = tables.Rule((("on", "linear"),), lambda v: "on" if v["on"] else "off", ("on", "off"), deterministic=True)
+
+
+def runs_of(cause, values, *, variant="bench", reading="fraction", rule=LOW):
+    return [
+        {"cause": cause, "run_id": f"{cause}-{number}", "experiment": "bench", "variant": variant,
+         "readings": {reading: value}, "finding": rule.classify({reading: value})}
+        for number, value in enumerate(values)
+    ]  # fmt: skip
+
+
+def logits(centre, spread, count, seed):
+    draws = np.log(centre / (1 - centre)) + np.random.default_rng(seed).normal(0, spread, count)
+    return (1 / (1 + np.exp(-draws))).tolist()
+
+
+def table_of(*groups):
+    return tables.build([row for group in groups for row in group], {"bench": LOW}).variants["bench"]
+
+
+def test_eight_well_separated_runs_entail_an_elimination_by_the_checked_fit():
+    table = table_of(runs_of("link", logits(0.3, 0.2, 8, 1)), runs_of("healthy", logits(0.95, 0.2, 8, 2)))
+    assert table.cells["link"].basis == "fit"
+    assert table.cells["link"].upper["above"] <= 0.10
+    assert table.healthy_finding == "above"
+    assert table.healthy_false_rate == 0
+
+
+def test_eight_runs_do_not_entail_one_where_the_fit_fails():
+    stuck = [0.3] * 8
+    table = table_of(runs_of("link", stuck), runs_of("healthy", logits(0.95, 0.2, 8, 2)))
+    assert table.cells["link"].basis == "counts"
+    assert table.cells["link"].upper["above"] > 0.10
+    assert table.report["link"].why_counts == "a reading does not vary"
+
+
+def test_thirty_counted_runs_entail_one_without_any_fit():
+    assert tables.clopper_pearson_upper(0, 30) <= 0.10 < tables.clopper_pearson_upper(0, 28)
+    table = table_of(runs_of("link", [0.3] * 30), runs_of("healthy", [0.95] * 30))
+    assert table.cells["link"].basis == "counts"
+    assert table.cells["link"].upper["above"] <= 0.10
+
+
+def test_an_outlier_fails_the_fit():
+    values = [*logits(0.9, 0.05, 12, 3), 0.2]
+    check = predictive.check_fit(np.array([[predictive.to_scale(v, "logit")] for v in values]), np.array([[0.01]]))
+    assert not check.fits
+    assert check.p < 0.05
+
+
+def test_normal_runs_pass_the_fit_about_as_often_as_the_test_says():
+    passed = [
+        predictive.check_fit(np.random.default_rng(seed).normal(0, 1, (12, 1)), np.array([[1.0]])).fits
+        for seed in range(200)
+    ]
+    assert np.mean(passed) >= 0.93
+
+
+def test_causes_that_the_probe_cannot_tell_apart_share_their_runs():
+    table = table_of(
+        runs_of("a", logits(0.95, 0.2, 12, 11)), runs_of("b", logits(0.95, 0.2, 12, 12)),
+        runs_of("link", logits(0.3, 0.2, 12, 13)), runs_of("healthy", logits(0.95, 0.2, 12, 14)),
+    )  # fmt: skip
+    assert table.cells["a"].pool == table.cells["b"].pool == ("a", "b", "healthy")
+    assert table.cells["a"].runs == 36
+    assert table.cells["a"].own_runs == 12
+    assert table.cells["link"].pool == ("link",)
+
+
+def test_causes_alike_in_finding_but_not_in_reading_are_not_pooled():
+    table = table_of(runs_of("a", logits(0.95, 0.1, 12, 11)), runs_of("b", logits(0.88, 0.1, 12, 12)))
+    assert table.cells["a"].pool == ("a",)
+
+
+def test_a_configuration_read_is_near_certain_and_marked():
+    rows = [*runs_of("x", [1.0] * 8, reading="on", rule=SWITCH), *runs_of("y", [0.0] * 8, reading="on", rule=SWITCH)]
+    table = tables.build(rows, {"bench": SWITCH}).variants["bench"]
+    assert table.cells["x"].basis == "deterministic"
+    assert table.cells["x"].p["on"] > 0.99
+    assert table.cells["x"].upper["off"] <= 0.10
+
+
+def test_a_configuration_read_that_varies_within_a_cause_is_counted():
+    rows = [
+        *runs_of("x", [1.0, 0.0] * 5, reading="on", rule=SWITCH),
+        *runs_of("y", [0.0] * 8, reading="on", rule=SWITCH),
+    ]
+    cell = tables.build(rows, {"bench": SWITCH}).variants["bench"].cells["x"]
+    assert cell.basis == "counts"
+    assert 0.3 < cell.p["on"] < 0.7
+    assert cell.upper["on"] > 0.10
+
+
+def test_the_fit_recovers_the_probability_that_the_runs_were_drawn_with():
+    from scipy import stats
+
+    centre, spread = 1.7, 0.4
+    share_below = stats.norm.cdf((np.log(0.8 / 0.2) - centre) / spread)
+    data = np.random.default_rng(5).normal(centre, spread, 60)
+    found = table_of(runs_of("a", (1 / (1 + np.exp(-data))).tolist())).cells["a"]
+    assert found.p["below"] == pytest.approx(share_below, abs=0.08)
+    assert found.p["below"] < found.upper["below"] < found.p["below"] + 0.15
+
+
+def test_the_upper_bound_covers_the_truth_about_nineteen_times_in_twenty():
+    from scipy import stats
+
+    truth = stats.norm.cdf(-1.3)
+    covered = []
+    for seed in range(120):
+        data = np.random.default_rng(seed).normal(np.log(4) + 1.3, 1.0, 10)
+        cell = table_of(runs_of("a", (1 / (1 + np.exp(-data))).tolist())).cells["a"]
+        covered.append(cell.upper["below"] >= truth)
+    assert np.mean(covered) >= 0.90
+
+
+def test_correlated_readings_are_fitted_jointly():
+    draw = np.random.default_rng(3)
+    first = draw.normal(0, 1, 40)
+    data = np.column_stack([first, first + draw.normal(0, 0.1, 40)])
+    assert [b.columns for b in predictive.fit_blocks(data, np.cov(data.T))] == [(0, 1)]
+    difference = lambda v: "far" if abs(v["a"] - v["b"]) > 0.5 else "near"  # noqa: E731
+    found = predictive.predict(data, ["linear"] * 2, ["a", "b"], np.cov(data.T), difference, ["near", "far"])
+    assert found.p[0] > 0.9
+
+
+def test_every_cell_is_a_distribution_under_its_bound():
+    for table in simulated.built().variants.values():
+        for cell in table.cells.values():
+            assert sum(cell.p.values()) == pytest.approx(1)
+            assert all(0 < p <= cell.upper[finding] + 1e-12 <= 1 + 1e-9 for finding, p in cell.p.items())
+
+
+def test_the_order_in_which_runs_were_taken_changes_nothing():
+    rows = simulated.observations()
+    by_run = lambda row: row["run_id"][::-1]  # noqa: E731
+    causes = sorted(rows, key=lambda row: (rows.index(row) // (15 * 10), by_run(row)))
+    assert tables.build(causes, simulated.rules()).digest == simulated.built().digest
+
+
+def test_held_out_loss_is_lower_where_the_probe_tells():
+    built = simulated.built().variants
+    assert built["microbenchmark[placement=as-job,size=job]"].log_loss_bits < 0.1
+    assert built["microbenchmark[placement=as-job,size=small]"].log_loss_bits > 0.4
+
+
+@pytest.mark.parametrize(
+    ("row", "says"),
+    [
+        ({"variant": "nobody"}, "has no rule"),
+        ({"finding": "sideways"}, "does not list"),
+        ({"readings": {}}, "lacks the decisive reading"),
+    ],
+)
+def test_observations_that_do_not_fit_their_rule_are_refused(row, says):
+    good = runs_of("a", [0.9])[0]
+    with pytest.raises(tables.TableError, match=says):
+        tables.build([{**good, **row}], {"bench": LOW})
