@@ -15,7 +15,7 @@ from scenarios.causes import HEALTHY
 from scenarios.errors import BankIncomplete
 from scenarios.format import Scenario
 
-EXPERIMENT = re.compile(r"^(?P<name>[a-z]+)(\[(?P<with>[a-z0-9=,-]+)\])?$")
+EXPERIMENT = re.compile(r"^(?P<name>[a-z]+)(\[(?P<with>[a-z-]+=[a-z0-9-]+(,[a-z-]+=[a-z0-9-]+)*)\])?$")
 
 REPEATS = 5
 # A small message takes milliseconds: with five of them, any other process of the machine would spoil the run.

@@ -87,6 +87,8 @@ def located(path: Path, tree: Any, model: type[BaseModel], fault: Any) -> Scenar
         return ScenarioError(path, line, f'field "{loc[-1]}" is missing in {".".join(map(str, loc[:-1])) or "the file"}')
     if fault["type"] == "literal_error":
         return ScenarioError(path, line, f"{where} is {fault['input']!r}; it must be {fault['ctx']['expected']}")
+    if fault["type"] == "string_type":
+        return ScenarioError(path, line, f"{where} is {fault['input']!r}; it must be text, with its unit if it is a quantity")
     return ScenarioError(path, line, f"{where}: {fault['msg'].removeprefix('Value error, ')}")
 
 

@@ -1,0 +1,67 @@
+"""A fix does good only to its causes and only at the fault's own place."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from scenarios import draws, fixes, library
+
+FLAGSHIP = library.get("slow-all-reduce")
+
+
+def drawn(cause: str, place: str | None = None):
+    instance = draws.draw_instance("t", FLAGSHIP.cause(cause), random.Random(2))
+    return instance.model_copy(update={"place": place or instance.place})
+
+
+CURES = {
+    "throttled-rank": ("drain-host", "rank:1"),
+    "slow-input-rank": ("move-input", "rank:1"),
+    "degraded-link": ("replace-link", "link:leaf0-spine1"),
+    "worse-placement": ("restore-placement", None),
+    "fallback-transport": ("restore-transport", None),
+    "no-overlap": ("restore-overlap", None),
+    "comparison-changed": ("accept-physics", None),
+}
+
+
+@pytest.mark.parametrize("cause", FLAGSHIP.prior)
+def test_every_cause_has_its_cure(cause):
+    fix, where = CURES[cause]
+    instance = drawn(cause, where)
+    assert fixes.effect(FLAGSHIP, instance, fix, where) == "cures"
+
+
+@pytest.mark.parametrize("cause", FLAGSHIP.prior)
+@pytest.mark.parametrize("fix", ["restart-job", "reboot-switches"])
+def test_tempting_fixes_cure_nothing(cause, fix):
+    assert fixes.effect(FLAGSHIP, drawn(cause), fix, None) == "nothing"
+
+
+@pytest.mark.parametrize("where", [None, "rank:0", "link:host0-leaf0"])
+def test_the_right_fix_at_the_wrong_place_does_nothing(where):
+    assert fixes.effect(FLAGSHIP, drawn("degraded-link", "link:leaf0-spine1"), "replace-link", where) == "nothing"
+
+
+def test_draining_a_host_takes_its_bad_cable_away_and_no_uplink():
+    assert fixes.effect(FLAGSHIP, drawn("degraded-link", "link:host3-leaf1"), "drain-host", "host:3") == "cures"
+    assert fixes.effect(FLAGSHIP, drawn("degraded-link", "link:leaf1-spine0"), "drain-host", "host:3") == "nothing"
+
+
+def test_more_accelerators_harm_where_each_has_too_little_to_do():
+    assert fixes.effect(FLAGSHIP, drawn("comparison-changed"), "add-gpus", None) == "harms"
+
+
+def test_an_unknown_fix_is_no_fix():
+    with pytest.raises(KeyError):
+        fixes.effect(FLAGSHIP, drawn("no-overlap"), "pray", None)
+
+
+@pytest.mark.parametrize(
+    ("effects", "left"),
+    [(["nothing", "cures"], "cures"), (["cures", "nothing"], "cures"), (["nothing"], "nothing"), (["harms", "nothing"], "harms")],
+)
+def test_fixes_one_after_another_leave_the_strongest(effects, left):
+    assert fixes.combined(effects) == left
