@@ -1,5 +1,27 @@
-"""Addresses of the pages."""
+"""Addresses of the web room."""
 
-from django.urls import URLPattern
+from django.conf import settings
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from practice.views import attempt, conclusion, evidence, home, scorecard
+
+app_name = "practice"
+
+urlpatterns = [
+    path("", home.home, name="home"),
+    path("incidents/<slug:key>/start", home.start, name="start"),
+    path("attempts/<uuid:id>/", attempt.page, name="attempt"),
+    path("attempts/<uuid:id>/do/<slug:kind>", attempt.act, name="act"),
+    path("attempts/<uuid:id>/evidence/<uuid:evidence_id>/", evidence.card, name="evidence"),
+    path("attempts/<uuid:id>/evidence/<uuid:evidence_id>/reading.json", evidence.as_json, name="evidence_json"),
+    path("attempts/<uuid:id>/evidence/<uuid:evidence_id>/reading.csv", evidence.as_csv, name="evidence_csv"),
+    path("attempts/<uuid:id>/evidence/<uuid:evidence_id>/report", evidence.report, name="report"),
+    path("attempts/<uuid:id>/conclusion/", conclusion.page, name="conclusion"),
+    path("attempts/<uuid:id>/scorecard/", scorecard.page, name="scorecard"),
+    path("attempts/<uuid:id>/transcript.json", scorecard.transcript, name="transcript"),
+]
+
+if settings.DEBUG:
+    from practice.views import components
+
+    urlpatterns.append(path("components/", components.page, name="components"))

@@ -1,0 +1,56 @@
+"""Opening and closing attempts."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import transaction
+
+from grader.grade import grade
+from grader.transcript import parse_transcript
+from practice import draws, steps
+from practice.events import append, locked
+from practice.models import Attempt, Person, Scorecard
+from practice.transcripts import transcript_of
+from scenarios.format import Scenario
+
+
+def open_attempt(person: Person, scenario: Scenario, *, token: str, now: datetime) -> Attempt:
+    """A new attempt with its draw; the same token gives the attempt that it opened before.
+
+    Raises ScenarioBroken where no instance can be drawn.
+    """
+    with transaction.atomic():
+        Person.objects.select_for_update().get(pk=person.pk)
+        if before := person.attempts.filter(token=token).first():
+            return before
+        drawn = draws.draw(scenario)
+        attempt = Attempt.objects.create(
+            person=person,
+            scenario=scenario.key,
+            revision=scenario.revision,
+            calibration=draws.knowledge_of(scenario).calibration,
+            symptom=drawn.symptom.numbers,
+            opened_at=now,
+            token=token,
+        )
+        draws.keep(attempt, drawn, now=now)
+    return attempt
+
+
+def close(attempt: Attempt, *, token: str, now: datetime) -> Scorecard:
+    """Append `close`, grade, and keep the scorecard: all or nothing. Closing again gives the same scorecard."""
+    steps.settle(attempt, now=now)
+    with transaction.atomic():
+        held = locked(attempt)
+        if held.is_closed:
+            return held.scorecard
+        append(held, "close", {}, token=token, now=now)
+        knowledge = draws.knowledge_of(draws.scenario_of(held))
+        graded = grade(parse_transcript(transcript_of(held)), knowledge)
+        body = graded.model_dump(mode="json")
+        card = Scorecard.objects.create(attempt=held, body=body, total=body["total"], graded_at=now)
+        held.closed_at = now
+        held.save(update_fields=["closed_at"])
+    attempt.closed_at = now
+    return card

@@ -1,0 +1,156 @@
+"""The workbench of an attempt: its page, and every order that a candidate gives there or on the conclusion's page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_http_methods
+
+from practice import attempts, draws, orders, steps
+from practice.errors import AttemptClosed, Slip
+from practice.events import append
+from practice.models import Attempt
+from practice.orders import families
+from practice.progress import fold
+from practice.views.common import answer, own_attempt
+from practice.workbench import tokens
+from practice.workbench.bench import Bench, bench
+from practice.workbench.typed import Typed
+from scenarios.format import Scenario
+
+
+@require_GET
+def page(request: HttpRequest, id: UUID) -> HttpResponse:
+    """Settle what is ready, then show the workbench."""
+    attempt, now = own_attempt(request, id), timezone.now()
+    steps.settle(attempt, now=now)
+    return answer(request, bench(attempt, now=now), ["clock"])
+
+
+@dataclass(frozen=True)
+class Order:
+    """Where an order's form stands, which panels it changes, and what is then read out."""
+
+    here: str
+    panels: tuple[str, ...]
+    said: str
+    anchor: str = ""
+
+
+ORDERS: dict[str, Order] = {
+    "ask": Order("search", ("facts",), "Answered.", "facts"),
+    "estimate": Order("search", ("estimates",), "Noted.", "estimates"),
+    "verdict": Order("search", ("verdict",), "Verdict given.", "verdict"),
+    "hypothesis": Order("search", ("board", "palette"), "Leading hypotheses set.", "board"),
+    "rule_out": Order("search", ("board", "palette", "rule_outs"), "Ruled out.", "board"),
+    "restore": Order("search", ("board", "palette", "rule_outs"), "Taken back.", "board"),
+    "note": Order("search", ("notes",), "Note kept.", "notes"),
+    "hint": Order("search", ("hints",), "Hint shown.", "hints"),
+    "step": Order("search", ("clock", "palette", "goto"), "Step chosen: it is running.", "timeline"),
+    "verify": Order("conclusion", ("clock", "verify"), "Verification chosen: it is running.", "verify"),
+    "diagnose": Order("conclusion", ("diagnosis", "conclusion_nav"), "Diagnosis noted.", "success"),
+    "success": Order("conclusion", ("success", "fixes", "conclusion_nav"), "Success declared.", "fix"),
+    "fix": Order("conclusion", ("fixes", "verify", "conclusion_nav"), "The fix is applied.", "verify"),
+    "prevent": Order("conclusion", ("prevention", "conclusion_nav"), "Measures noted.", "close"),
+    "close": Order("conclusion", (), "Closed."),
+}
+
+
+@require_http_methods(["GET", "POST"])
+def act(request: HttpRequest, id: UUID, kind: str) -> HttpResponse:
+    """One order: one or more events, or a step to run. A refused form comes back with what was typed."""
+    attempt, now = own_attempt(request, id), timezone.now()
+    order = ORDERS.get(kind)
+    if order is None:
+        raise Http404(f"There is no order “{kind}”.")
+    if request.method == "GET":
+        return redirect(_address(order, attempt))
+    steps.settle(attempt, now=now)
+    try:
+        done = _carry_out(request, attempt, kind, now)
+    except Slip as slip:
+        return _refused(request, attempt, kind, slip, now)
+    if kind == "close":
+        return _moved(request, reverse("practice:scorecard", args=[attempt.pk]))
+    if not request.htmx:  # type: ignore[attr-defined]
+        return redirect(_address(order, attempt))
+    after = bench(attempt, now=now, here=order.here)
+    return answer(request, after, order.panels, said=order.said, extra=_new_card(request, after, done))
+
+
+def _carry_out(request: HttpRequest, attempt: Attempt, kind: str, now: datetime) -> steps.Chosen | None:
+    token = tokens.given(str(request.POST.get("token", "")))
+    if kind == "close":
+        attempts.close(attempt, token=token, now=now)
+        return None
+    if attempt.is_closed:
+        raise AttemptClosed
+    scenario = draws.scenario_of(attempt)
+    if kind in ("step", "verify"):
+        chosen = steps.choose(attempt, _wish(request, scenario, kind, token), now=now)
+        steps.settle(attempt, now=now)  # what the bank answers is here at once
+        return chosen
+    _append_all(request, attempt, kind, token, now)
+    return None
+
+
+def _append_all(request: HttpRequest, attempt: Attempt, kind: str, token: str, now: datetime) -> None:
+    """Read the form against the log as it is, and append its events. Good estimates are kept beside bad ones."""
+    if attempt.events.filter(token__startswith=f"{token}:{kind}:").exists():
+        return  # the same form, sent twice
+    scenario = draws.scenario_of(attempt)
+    progress = fold(attempt.events.all(), families(scenario))
+    slip: Slip | None = None
+    try:
+        drafts = orders.READERS[kind](request.POST, scenario, progress)
+    except orders.EstimateSlip as refused:
+        drafts, slip = refused.good, refused
+    for draft in drafts:
+        append(attempt, draft.kind, dict(draft.body), token=f"{token}:{kind}:{draft.key}", now=now)
+    if slip:
+        raise slip
+
+
+def _wish(request: HttpRequest, scenario: Scenario, kind: str, token: str) -> steps.Wish:
+    if kind == "verify":
+        step, with_ = orders.variant(request.POST, scenario)
+        return steps.Wish(step, with_, token, purpose="verify", against=orders.against(request.POST))
+    step = orders.known_step(request.POST, scenario)
+    with_ = orders.parameters(request.POST, step)
+    return steps.Wish(step, with_, token, expect=orders.predictions(request.POST, step, scenario))
+
+
+def _refused(request: HttpRequest, attempt: Attempt, kind: str, slip: Slip, now: datetime) -> HttpResponse:
+    attempt.refresh_from_db()
+    order = ORDERS[kind]
+    typed = Typed(kind, request.POST, slip.fields)
+    before = bench(attempt, now=now, typed=typed, here=order.here)
+    sentence = " ".join(dict.fromkeys(filter(None, slip.fields.values())))
+    return answer(request, before, [*order.panels, "notice"], said=sentence, status=slip.status)
+
+
+def _new_card(request: HttpRequest, after: Bench, done: steps.Chosen | None) -> str:
+    """The card of a step that was just chosen, to stand on top of the time-line."""
+    if done is None or not done.fresh:
+        return ""
+    card = next((card for card in after.cards if card.id == str(done.evidence.pk)), None)
+    return render_to_string("practice/panels/new_card.html", {"bench": after, "card": card}, request) if card else ""
+
+
+def _address(order: Order, attempt: Attempt) -> str:
+    name = "practice:conclusion" if order.here == "conclusion" else "practice:attempt"
+    anchor = f"#{order.anchor}" if order.anchor else ""
+    return reverse(name, args=[attempt.pk]) + anchor
+
+
+def _moved(request: HttpRequest, address: str) -> HttpResponse:
+    if request.htmx:  # type: ignore[attr-defined]
+        return HttpResponse(headers={"HX-Redirect": address})
+    return redirect(address)
