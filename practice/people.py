@@ -11,7 +11,6 @@ from django.contrib.sessions.backends.base import SessionBase
 from practice.models import Person
 
 SESSION_KEY = "person"
-REMEMBERED_FOR_S = 2 * 365 * 24 * 3600
 
 
 class HasSession(Protocol):
@@ -28,10 +27,10 @@ def person_of(request: HasSession) -> Person | None:
 
 
 def remember(request: HasSession, *, now: datetime) -> Person:
-    """The person of this session, made if there is none; the cookie then lasts for two years."""
+    """The person of this session, made if there is none. The cookie's time starts anew with each attempt."""
     person = person_of(request)
     if person is None:
         person = Person.objects.create(created_at=now)
         request.session[SESSION_KEY] = str(person.pk)
-    request.session.set_expiry(REMEMBERED_FOR_S)
+    request.session.modified = True
     return person

@@ -71,6 +71,7 @@ class Card:
     against: str = ""
     reported_bad: bool = False
     caption: str = ""
+    origin: str = ""
     figure: Mapping[str, Any] | None = None
     readings: tuple[Labelled, ...] = ()
     series: tuple[SeriesTable, ...] = ()
@@ -112,7 +113,8 @@ def _reading(row: Evidence) -> dict[str, Any]:
     return {
         "live": view.live,
         "reported_bad": row.reported_bad,
-        "caption": view.caption,
+        "origin": view.caption,
+        "caption": next((series["caption"] for series in view.series.values() if series.get("caption")), ""),
         "figure": view.figure or None,
         "readings": tuple(Labelled(r["label"], say(r["value"], r["unit"])) for r in view.readings),
         "series": tuple(series_table(series) for series in view.series.values()),
