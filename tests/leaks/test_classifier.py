@@ -1,15 +1,13 @@
-"""A classifier trained on everything but the readings stays at chance: nothing beside them tells the cause.
-
-Both halves are one test: the same classifier on the same attempts does find the cause once it may read the readings'
-bytes, so a pass is not blindness.
-"""
+"""A classifier trained on everything but the readings stays at chance: nothing beside them tells the cause."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 from sklearn.ensemble import ExtraTreesClassifier
+from sklearn.feature_selection import SelectKBest, VarianceThreshold
 from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.pipeline import make_pipeline
 
 from tests.leaks.beside import Collector
 
@@ -35,9 +33,12 @@ def collected(first_seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def accuracy(features: np.ndarray, causes: np.ndarray, seed: int) -> float:
-    trees = ExtraTreesClassifier(n_estimators=40, min_samples_leaf=2, random_state=seed)
+    # Hundreds of features, most of them alike for all: first those that differ most between causes.
+    chosen = make_pipeline(
+        VarianceThreshold(), SelectKBest(k=20), ExtraTreesClassifier(40, min_samples_leaf=2, random_state=seed)
+    )
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
-    return float(np.mean(cross_val_score(trees, features, causes, cv=folds)))
+    return float(np.mean(cross_val_score(chosen, features, causes, cv=folds)))
 
 
 def band_of_chance(features: np.ndarray, causes: np.ndarray) -> float:
@@ -45,6 +46,13 @@ def band_of_chance(features: np.ndarray, causes: np.ndarray) -> float:
     rng = np.random.default_rng(0)
     chance = [accuracy(features, rng.permutation(causes), seed) for seed in range(PERMUTATIONS)]
     return float(np.quantile(chance, 0.975))
+
+
+def with_a_hint(features: np.ndarray, causes: np.ndarray) -> np.ndarray:
+    """The same with one more number, which follows from the cause with some noise."""
+    names = sorted(set(causes))
+    noise = np.random.default_rng(1).normal(0, 0.5, len(causes))
+    return np.column_stack([features, np.array([names.index(cause) for cause in causes]) + noise])
 
 
 def test_nothing_beside_the_readings_tells_the_cause():
@@ -55,17 +63,8 @@ def test_nothing_beside_the_readings_tells_the_cause():
         assert features.shape[1] > 100
         seen, chance = accuracy(features, causes, seed=sample), band_of_chance(features, causes)
         print(f"accuracy {seen:.3f}, upper end of the band of chance {chance:.3f}")
+        assert accuracy(with_a_hint(features, causes), causes, seed=sample) > chance + 0.1, "the classifier is blind"
         if seen <= chance:
             return
         told.append(f"{seen:.3f} > {chance:.3f}")
     raise AssertionError(f"accuracies above the band of chance in every sample: {', '.join(told)}")
-
-
-def test_the_classifier_is_not_blind():
-    """With one number that follows from the cause among the features, it is far above the band."""
-    features, causes = collected(9000)
-    names = sorted(set(causes))
-    rng = np.random.default_rng(1)
-    hint = np.array([names.index(cause) for cause in causes]) + rng.normal(0, 0.3, len(causes))
-    with_hint = np.column_stack([features, hint])
-    assert accuracy(with_hint, causes, seed=0) > band_of_chance(features, causes) + 0.2
