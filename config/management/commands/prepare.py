@@ -65,9 +65,8 @@ def scenarios() -> tuple[list[str], list[str]]:
 
 def lab() -> dict[str, Any]:
     """What this machine's lab can do, and how its last self-check ended: `ok`, `failed` or `missing`."""
-    from gpu_worker.capabilities import capabilities
-
     from gpu_worker import liveness
+    from gpu_worker.capabilities import capabilities
     from gpu_worker.models import SelfCheck
 
     last = SelfCheck.objects.last_of(liveness.machine_id())
