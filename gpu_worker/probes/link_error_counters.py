@@ -11,7 +11,8 @@ from gpu_worker.probes.base import Decisive, Probe, ProbeResult, Reading, Series
 from gpu_worker.readable import say
 from gpu_worker.specs import WholeRun
 
-CLEAN, ERRORS = 1.5e-3, 4e-3
+# TCP sends up to 2.4 in 1,000 segments again for nothing on a shared machine without any loss.
+CLEAN, ERRORS = 5e-3, 10e-3
 MANY_PACKETS = 200
 PACKET_BYTES = 1514
 

@@ -90,7 +90,7 @@ def test_a_full_queue_is_no_error_and_steady_loss_is(made):
     probe = PROBES["link-error-counters"]
     run = made["healthy"]
     assert probe.finding(probe.read(run, {})) == "clean"
-    run.fabric["counters"]["leaf0->host1"]["drops"] = 800
+    run.fabric["counters"]["leaf0->host1"]["drops"] = 1500
     result = probe.read(run, {})
     assert probe.finding(result) == "errors"
     assert result.readings["worst_drop_link"].value == "leaf0 → host1"
