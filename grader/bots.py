@@ -80,7 +80,8 @@ class Player:
 
     def _excluding(self, cause: str) -> list[int | str]:
         column = self.index.causes.index(cause)
-        rows = [(self.index.symptom_row, self.symptom, "symptom"), *[(r, f, e) for e, r, f in self.readings]]
+        rows: list[tuple[int, str, int | str]] = [(self.index.symptom_row, self.symptom, "symptom")]
+        rows += [(row, finding, event) for event, row, finding in self.readings]
         return [ref for r, f, ref in rows if self.index.excluded[r, self.index.finding_of[r][f], column]]
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from grader.criteria import (
     bisect,
@@ -69,3 +71,22 @@ STANDARD = Rubric(
 )
 EVEN = Rubric("even", {name: 1 / len(CRITERIA) for name in CRITERIA})
 RUBRICS = {rubric.name: rubric for rubric in (STANDARD, EVEN)}
+
+
+class RubricError(ValueError):
+    """A rubric that cannot be used; the message names the field and the repair."""
+
+
+def rubric_from(raw: Any) -> Rubric:
+    """A rubric from JSON-like data `{name, weights: {criterion: share}}`; shares must sum to 1."""
+    if not isinstance(raw, Mapping) or not isinstance(raw.get("weights"), Mapping):
+        raise RubricError("a rubric is an object with name and weights")
+    weights = dict(raw["weights"])
+    for name, weight in weights.items():
+        if name not in CRITERIA:
+            raise RubricError(f"weights: {name!r} is no criterion; they are {', '.join(CRITERIA)}")
+        if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight <= 1:
+            raise RubricError(f"weights: {name}: must be a number from 0 to 1, not {weight!r}")
+    if not math.isclose(sum(weights.values()), 1, abs_tol=1e-6):
+        raise RubricError(f"weights: they sum to {sum(weights.values()):g}, and must sum to 1")
+    return Rubric(str(raw.get("name", "unnamed")), weights)

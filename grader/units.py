@@ -54,7 +54,7 @@ TIMES = {
 }  # fmt: skip
 RATIOS = {"%": 0.01, "percent": 0.01, "x": 1.0, "×": 1.0}
 PER_SECOND = ("/s", "/sec", "/second", "ps")
-AMBIGUOUS = re.compile(r"^[kmgtp]b(/s|/sec|/second)?$")  # `280 gb` is eight times off for one of its two readers
+AMBIGUOUS = re.compile(r"^[mgtp]b(/s|/sec|/second)?$")  # `280 gb` is eight times off for one of its two readers
 
 NUMBER = re.compile(r"^(?P<number>[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)\s*(?P<unit>[^\s\d].*)?$")
 

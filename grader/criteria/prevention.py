@@ -19,10 +19,11 @@ def mark(case: Case) -> Mark:
     wanted = _wanted(case)
     caught = [m for m in chosen if set(known[m].catches) & wanted]
     events = tuple(number for number, _ in made)
+    quoted = {m: f"“{known[m].title}”" for m in chosen}
     if not caught:
-        return Mark(0.0, f"{listed([known[m].title for m in chosen])} would not have shown this cause.", events)
-    idle = [known[m].title for m in chosen if m not in caught]
-    said = f"{listed([known[m].title for m in caught])} would have shown it"
+        return Mark(0.0, f"Of your measures, {listed(list(quoted.values()))} would not have shown this cause.", events)
+    idle = [quoted[m] for m in chosen if m not in caught]
+    said = f"Of your measures, {listed([quoted[m] for m in caught])} would have shown it"
     return Mark(len(caught) / len(chosen), f"{said}; {listed(idle)} would not." if idle else f"{said}.", events)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.criteria.base import Case, Mark, clamp, not_applicable, nothing
+from grader.criteria.base import Case, Mark, clamp, listed, not_applicable, nothing
 from grader.knowledge import FixKnowledge
 from grader.transcript import Fix, Success, Verify
 
@@ -93,10 +93,10 @@ def _against(verified: list[tuple[int, Verify]], what: str) -> bool:
 
 
 def _fit_words(case: Case, fix: Fix) -> str:
-    title = _known(case, fix).title
+    title = f"Your fix, “{_known(case, fix).title}”,"
     effect = fix_effect(case, fix)
     if effect in ("cures", "mitigates") and _known(case, fix).takes_place and _right_place(case, fix) < 1:
-        return f"{title} {effect} it, but not at that place."
+        return f"{title} would help, but {'it needs a place' if fix.where is None else 'not at that place'}."
     return {
         "cures": f"{title} cures it.",
         "mitigates": f"{title} eases it and leaves the cause in place.",
@@ -117,4 +117,4 @@ def _check_words(declared: bool, floor: bool, loss: bool) -> str:
     ]
     if not missing:
         return "Success was declared first, and it was measured again against the floor and the loss."
-    return f"But {', and '.join(missing)}."
+    return f"But {listed(missing)}."

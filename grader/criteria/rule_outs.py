@@ -17,7 +17,7 @@ LATE = 0.5  # said so long after the reading that the steps between were chosen 
 LATE_AFTER_STEPS = 2  # two steps may be pending at once, so two later ones are still in time
 COST: dict[Status, float] = {"entailed": 0.0, "not yet": 1.0, "contradicted": 1.5}
 TAKEN_BACK = 0.5
-RAISED = 1.5  # evidence speaks for a cause once it holds this many times its first share, and half of the leader's
+RAISED, SPEAKS_FROM = 1.5, 0.4  # evidence speaks for a cause once it raised it by half and to this share
 BETA_SQUARED = 0.25  # F0.5: precision weighs more than recall
 PREDICTIONS_MOVE = 0.25
 
@@ -90,9 +90,9 @@ def _excludes(case: Case, taken: Taken, column: int) -> bool:
 
 
 def _speaks_for(case: Case, number: int, column: int) -> bool:
-    """The evidence in hand raised this cause clearly, to at least half of the leader's share."""
+    """The evidence in hand raised this cause, and made it a leading one."""
     now, first = case.timeline.moment(number).posterior, case.index.priors[0]
-    return bool(now[column] >= RAISED * first[column] and now[column] >= now[:-1].max() / 2)
+    return bool(now[column] >= RAISED * first[column] and now[column] >= SPEAKS_FROM)
 
 
 def _is_late(case: Case, number: int, known_since: int) -> bool:
