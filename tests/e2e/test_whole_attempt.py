@@ -65,6 +65,7 @@ def test_a_degraded_link_is_found_fixed_and_verified(candidate: Candidate, opera
     candidate.rule_out(bench, "no-overlap", "comparison-changed", why="the collective alone is slow")
     candidate.step("link-rates", scope="all")
     candidate.note("One link runs below its rate.")
+    candidate.picture("workbench")
     says_nothing_before_the_close(candidate.page, draw)
     assert len(live_steps(operator, attempt, draw)) == 3
 
@@ -84,6 +85,7 @@ def test_a_degraded_link_is_found_fixed_and_verified(candidate: Candidate, opera
     assert verified["finding"] == "at-floor"
 
     candidate.close()
+    candidate.picture("scorecard")
     reads_a_good_scorecard(candidate.page, "degraded-link", operator, attempt)
     assert candidate.complaints == []
     assert candidate.foreign == []

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
 
@@ -31,6 +33,13 @@ class Candidate:
     def _note_request(self, request) -> None:
         if not request.url.startswith((self.url, "data:", "blob:")):
             self.foreign.append(request.url)
+
+    def picture(self, name: str) -> None:
+        """For the README, where PICTURES names a folder: what the page shows now."""
+        if folder := os.environ.get("PICTURES"):
+            self.page.set_viewport_size({"width": 1440, "height": 900})
+            self.page.evaluate("window.scrollTo(0, 0)")
+            self.page.screenshot(path=Path(folder) / f"{name}.png")
 
     # -- opening
 
@@ -130,8 +139,8 @@ class Candidate:
         if where:
             box.locator("#where").select_option(where)
         box.locator("#confidence").fill(confidence)
-        for cited in box.locator("input[name=because]:not(:checked)").all():
-            cited.locator("xpath=..").click()
+        for cited in box.locator("input[name=because]").all():
+            cited.set_checked(True, force=True)
         self.page.locator("#diagnose-button").click()
         expect(box.locator("dl")).to_contain_text("confidence")
 
@@ -158,8 +167,7 @@ class Candidate:
         box.locator("#variant").select_option(variant)
         for one in against:
             chosen = box.locator(f"input[name=against][value='{one}']")
-            if not chosen.is_checked():
-                chosen.locator("xpath=..").click()
+            chosen.set_checked(True, force=True)
         self.page.locator("#verify-button").click()
         expect(self.page.locator("#timeline > li")).to_have_count(before + 1)
         return self.read(self.page.locator(f"#{self.page.locator('#timeline > li').first.get_attribute('id')}"))
