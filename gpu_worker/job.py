@@ -21,7 +21,7 @@ class Dimensions:
     inner: int = 1200
     layers: int = 4
     heads: int = 4
-    context: int = 128
+    context: int = 112
 
     @property
     def parameters(self) -> int:

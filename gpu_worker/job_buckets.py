@@ -64,11 +64,13 @@ class _Recorder:
 
 def _distributed(model: nn.Module, job: dict[str, Any]) -> DistributedDataParallel:
     # Every rank made the same weights from the same seed: sending them round again would only cost a second.
+    # Buffers sent round in every forward pass would let a late rank stall its peers there, and hide who is late.
     return DistributedDataParallel(
         model,
         bucket_cap_mb=job["bucket_cap_mb"],
         gradient_as_bucket_view=job["gradient_as_bucket_view"],
         init_sync=False,
+        broadcast_buffers=False,
     )
 
 
@@ -108,11 +110,11 @@ class SerialBuckets(_Recorder):
     def backward(self, loss: Tensor) -> None:
         loss.backward()
         self.mark_last_launch()
-        gradients = [[p.grad for p in bucket if p.grad is not None] for bucket in self._buckets]
-        reductions = [self.reduce(_flatten_dense_tensors(bucket)) for bucket in gradients]
-        for bucket, reduction in zip(gradients, reductions, strict=True):
-            for gradient, average in zip(bucket, _unflatten_dense_tensors(reduction.wait(), bucket), strict=True):
-                gradient.copy_(average)
+        for bucket in self._buckets:
+            gradients = [parameter.grad for parameter in bucket if parameter.grad is not None]
+            average = self.reduce(_flatten_dense_tensors(gradients)).wait()
+            for gradient, part in zip(gradients, _unflatten_dense_tensors(average, gradients), strict=True):
+                gradient.copy_(part)
 
 
 def _fill_buckets(parameters: list[nn.Parameter], cap_bytes: int) -> list[list[nn.Parameter]]:

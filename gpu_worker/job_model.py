@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 import torch.nn.functional as functional
 from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
 
 from gpu_worker.job import DIMENSIONS, Dimensions
 
@@ -50,6 +51,7 @@ class ByteModel(nn.Module):
     def forward(self, tokens: Tensor) -> Tensor:
         stream = self.token(tokens[:, :-1]) + self.position(self.places)
         for block in self.blocks:
-            stream = block(stream)
+            # Activations are computed again in the backward pass, as in large jobs, which lack the memory for them.
+            stream = checkpoint(block, stream, use_reentrant=False)
         logits = self.head(self.norm(stream))
         return functional.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Path:
-    """The links that the flow from one rank to the next takes; `known` once they are certain."""
+    """The links that the flow from one rank to its neighbour in the ring takes; `known` once they are certain."""
 
     source: int
     target: int
@@ -30,9 +30,9 @@ class Path:
 
 
 def static_paths(plan: FabricPlan, hosts: Sequence[int], interface: str) -> list[Path]:
-    """The ring's flows, rank r to r + 1, with the links of those that have no choice of path."""
+    """The ring's flows with the links of those that have no choice of path: gloo's ring sends from rank r to r - 1."""
     size = len(hosts)
-    flows = [Path(rank, (rank + 1) % size) for rank in range(size)] if size > 1 else []
+    flows = [Path(rank, (rank - 1) % size) for rank in range(size)] if size > 1 else []
     return [_static(plan, flow, hosts[flow.source], hosts[flow.target], interface) for flow in flows]
 
 

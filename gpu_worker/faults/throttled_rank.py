@@ -13,13 +13,13 @@ from gpu_worker.specs import Fault, Setting
 
 ID = "throttled-rank"
 # Longer pauses also starve the library's own thread, and the microbenchmark would accuse the fabric.
-OFF_S = 0.010
+OFF_S = 0.006
 SHARE_TOLERANCE = 0.25
 
 
 class ThrottleParams(Params):
     duty: float = Field(
-        default=0.35,
+        default=0.3,
         ge=0.15,
         le=0.8,
         description="share of the time that the rank may run",
