@@ -27,6 +27,7 @@ def read(run: WholeRun, params: Mapping[str, str]) -> ProbeResult:
             sum(a != b for a, b in zip(before, now, strict=True)), "count", "Ranks on another host than before"
         ),
         "leaves_now": Reading(len({leaf_of[host] for host in now}), "count", "Leaves that the job spans now"),
+        "spines": Reading(_spines(run), "count", "Spines that every leaf is cabled to"),
     }
     columns = ("neighbours", "hosts before", "switches before", "hosts now", "switches now")
     table = Series(
@@ -48,6 +49,10 @@ def _switches(a: int, b: int, leaf_of: Mapping[int, int]) -> int:
     if a == b:
         return 0
     return SAME_LEAF if leaf_of[a] == leaf_of[b] else ACROSS_LEAVES
+
+
+def _spines(run: WholeRun) -> int:
+    return len({end for link in run.fabric["links"] for end in link["ends"] if end.startswith("spine")})
 
 
 def _hosts(run: WholeRun, before: Sequence[int], now: Sequence[int]) -> Series:
@@ -78,9 +83,8 @@ def figure(result: ProbeResult, params: Mapping[str, str]) -> dict[str, Any]:
         leaves.setdefault(row[1], []).append(at_host[row[0]])
     at_leaf = {leaf: sum(places) / len(places) for leaf, places in leaves.items()}
     width = len(rows) - 1
-    at_spine = (
-        {name: width * (index + 1) / 3 for index, name in enumerate(("spine0", "spine1"))} if len(leaves) > 1 else {}
-    )
+    spines = int(result.readings["spines"].value)
+    at_spine = {f"spine{number}": width * (number + 1) / (spines + 1) for number in range(spines)}
     cables = [(at_host[row[0]], 2.0, at_leaf[row[1]], 3.0) for row in rows]
     cables += [(x, 3.0, top, 4.0) for x in at_leaf.values() for top in at_spine.values()]
     traces = [
