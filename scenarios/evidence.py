@@ -70,9 +70,11 @@ def open_for(owner: str, instance: Instance, *, now: datetime) -> None:
     """Queues the experiments that an attempt is likely to need, at low priority, where the lab can measure."""
     if not queue.live_enabled(now):
         return
-    for experiment in LIKELY_EXPERIMENTS:
+    for place, experiment in enumerate(LIKELY_EXPERIMENTS):
+        # A moment apart: the queue serves in order of arrival.
+        asked_at = now + timedelta(microseconds=place)
         try:
-            own_run(owner, instance, experiment, "nothing", "", Purpose.PREFETCH, now)
+            own_run(owner, instance, experiment, "nothing", "", Purpose.PREFETCH, asked_at)
         except queue.QueueFull as full:
             log.info("nothing is prefetched: %s", full)
             return
