@@ -62,7 +62,7 @@ def _table(ranks: list[dict[str, Any]], shares: list[tuple[float, float, float]]
             rank["telemetry"]["voluntary_switches"],
             rank["telemetry"]["involuntary_switches"],
         )
-        for rank, share in zip(ranks, shares, strict=True)
+        for rank, share in sorted(zip(ranks, shares, strict=True), key=lambda pair: pair[0]["host"])
     )
     units = ("text", "text", "share", "share", "share", "s", "count", "count")
     return Series(

@@ -26,20 +26,20 @@ def read(run: WholeRun, params: Mapping[str, str]) -> ProbeResult:
         "transport": Reading("TCP", "text", "Transport between every pair of ranks"),
     }
     rows = tuple(_row(rank, run) for rank in ranks)
-    columns = ("rank", "host", "interface", "next in ring", "sent by the fabric", "sent by management")
+    columns = ("rank", "host", "interface", "sends to", "sent by the fabric", "sent by management")
     caption = "From the ranks' own sockets and the byte counters of their hosts' links over the measured part."
     return ProbeResult(readings, {"ranks": Series(columns, ("text",) * 4 + ("B", "B"), rows, caption)})
 
 
 def _row(rank: Mapping[str, Any], run: WholeRun) -> tuple[Any, ...]:
-    after = (rank["rank"] + 1) % len(run.ranks)
+    target = (rank["rank"] - 1) % len(run.ranks)  # gloo's ring sends from each rank to the one before it
     host = f"host{rank['host']}"
     sent = {"access": 0, "management": 0}
     for link in run.fabric["links"]:
         if link["kind"] in sent and host in link["ends"]:
             other = next(end for end in link["ends"] if end != host)
             sent[link["kind"]] += run.fabric["counters"].get(f"{host}->{other}", {}).get("bytes", 0)
-    return f"rank {rank['rank']}", host, rank["interface"], f"rank {after}", sent["access"], sent["management"]
+    return f"rank {rank['rank']}", host, rank["interface"], f"rank {target}", sent["access"], sent["management"]
 
 
 def classify(values: Mapping[str, float]) -> str:

@@ -31,17 +31,20 @@ def read(run: WholeRun, params: Mapping[str, str]) -> ProbeResult:
     }
     columns = ("neighbours", "hosts before", "switches before", "hosts now", "switches now")
     table = Series(
-        columns, ("text", "text", "count", "text", "count"), rows, "Ring neighbours: each rank sends to the next."
+        columns,
+        ("text", "text", "count", "text", "count"),
+        rows,
+        "Neighbours in the ring, which runs in rank order; the last closes it.",
     )
     return ProbeResult(readings, {"ring": table, "hosts": _hosts(run, before, now)})
 
 
 def _pair(at: int, before: Sequence[int], now: Sequence[int], leaf_of: Mapping[int, int]) -> tuple[Any, ...]:
     after = (at + 1) % len(now)
-    answer: list[Any] = [f"rank {at} → rank {after}"]
+    answer: list[Any] = [f"rank {at} – rank {after}"]
     for placement in (before, now):
         a, b = placement[at], placement[after]
-        answer += [f"host{a} → host{b}", _switches(a, b, leaf_of)]
+        answer += [f"host{a} – host{b}", _switches(a, b, leaf_of)]
     return tuple(answer)
 
 
