@@ -7,6 +7,7 @@ bring no evidence.
 from __future__ import annotations
 
 import difflib
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -88,7 +89,11 @@ class Timeline:
 
     def moment(self, event: int) -> Moment:
         """The belief in force just before event `event`."""
-        return next(m for m in reversed(self.moments) if m.event < event)
+        return self.moments[bisect_left(self._moment_events, event) - 1]
+
+    @cached_property
+    def _moment_events(self) -> list[int]:
+        return [m.event for m in self.moments]
 
     @property
     def last(self) -> Moment:
@@ -100,17 +105,19 @@ class Timeline:
         return [(i, e) for i, e in enumerate(self.transcript.events[:stop]) if isinstance(e, kind)]
 
     def evidence(self) -> list[Taken]:
+        """The steps that brought evidence, in order."""
+        return self._evidence
+
+    @cached_property
+    def _evidence(self) -> list[Taken]:
         return [t for t in self.taken if t.counts]
 
     def cited(self, because: Iterable[str | int | Cited], before: int) -> list[Taken]:
         """The steps that `because` names and that were in hand before event `before`."""
-        found: list[Taken] = []
-        for item in because:
-            ref = item.ref if isinstance(item, Cited) else item
-            # A form sends the index of an event as text.
-            ref = int(ref) if isinstance(ref, str) and ref.isdecimal() else ref
-            found += [t for t in self.evidence() if t.event < before and ref in (t.event, t.variant, t.step.step)]
-        return list(dict.fromkeys(found))
+        refs = {_ref(item) for item in because}
+        return [
+            t for t in self.evidence() if t.event < before and not refs.isdisjoint((t.event, t.variant, t.step.step))
+        ]
 
     @cached_property
     def fix_events(self) -> list[tuple[int, Fix]]:
@@ -184,6 +191,12 @@ def active_cause(index: Index, transcript: Transcript, number: int, field: str =
             event=number, field=field,
         )  # fmt: skip
     return named[0]
+
+
+def _ref(item: str | int | Cited) -> str | int:
+    ref = item.ref if isinstance(item, Cited) else item
+    # A form sends the index of an event as text.
+    return int(ref) if isinstance(ref, str) and ref.isdecimal() and len(ref) < 9 else ref
 
 
 def _take(

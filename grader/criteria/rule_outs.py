@@ -68,10 +68,11 @@ def _claims_of(case: Case, number: int, event: RuleOut) -> Iterator[Claim]:
         c for c, family in zip(case.index.causes, case.index.families, strict=True) if family in event.families
     ]
     moment = case.timeline.moment(number)
+    in_hand = [t for t in case.timeline.evidence() if t.event < number]
     cited = case.timeline.cited(event.because, number)
     for cause in dict.fromkeys([*named, *by_family]):
         column = case.index.causes.index(cause)
-        because = [t for t in case.timeline.evidence() if t.event < number and _excludes(case, t, column)]
+        because = [t for t in in_hand if _excludes(case, t, column)]
         by_symptom = bool(case.timeline.moments[0].belief.out[column])
         status: Status = "entailed" if moment.belief.out[column] else "not yet"
         if status == "not yet" and _speaks_for(case, number, column):
