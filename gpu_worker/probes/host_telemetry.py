@@ -11,7 +11,7 @@ from gpu_worker.probes.base import Decisive, Probe, ProbeResult, Reading, Series
 from gpu_worker.readable import say
 from gpu_worker.specs import WholeRun
 
-EVEN, STALLED = 0.18, 0.28
+EVEN, STALLED = 0.15, 0.25
 STATES = (("on a core", "c3"), ("waiting for a core", "c6"), ("neither", "c5"))
 
 
@@ -21,13 +21,13 @@ def read(run: WholeRun, params: Mapping[str, str]) -> ProbeResult:
     shares = [_shares(rank["telemetry"]) for rank in ranks]
     stalled = [share[2] for share in shares]
     at = max(range(len(ranks)), key=lambda index: stalled[index])
+    others = _job.others_median(stalled, at)
     readings = {
-        "worst_stalled_share": Reading(
+        "stalled_share": Reading(
             stalled[at], "share", "Most stalled host: share of compute time neither on a core nor waiting for one"
         ),
-        "others_stalled_share": Reading(
-            _job.others_median(stalled, at), "share", "The same, median of the other hosts"
-        ),
+        "others_stalled_share": Reading(others, "share", "The same, median of the other hosts"),
+        "worst_stalled_share": Reading(stalled[at] - others, "share", "What the most stalled host has over the others"),
         "stalled_host": Reading(f"host{ranks[at]['host']}", "text", "That host"),
         "worst_waiting_share": Reading(
             max(share[1] for share in shares), "share", "Largest share of compute time spent waiting for a core"
@@ -74,7 +74,7 @@ def _table(ranks: list[dict[str, Any]], shares: list[tuple[float, float, float]]
 
 
 def classify(values: Mapping[str, float]) -> str:
-    """By the most stalled host's share."""
+    """By what the most stalled host has over its peers: all hosts stall where all wait for something."""
     return _job.band(values["worst_stalled_share"], low=EVEN, high=STALLED, below="even", above="one-host-stalled")
 
 
