@@ -203,7 +203,9 @@ def _estimate(
         upper = np.where(p > 0.5, 1.0, 2 * DETERMINISTIC_SLIP)
         return p, upper, np.tile(p, (len(seen), 1)), "deterministic", predictive.FitCheck(False, None)
     if rule.deterministic:
-        check = predictive.FitCheck(False, None, "a configuration read, but its finding varies within the cause")
+        varies = "a configuration read, but its finding varies within the cause"
+        few = f"{len(seen)} of the {MIN_DETERMINISTIC_RUNS} runs that a configuration read needs"
+        check = predictive.FitCheck(False, None, few if len(seen) < MIN_DETERMINISTIC_RUNS else varies)
     else:
         check = predictive.check_fit(data, within)
     return (*(_by_fit(data, seen, rule, within) if check.fits else _by_counts(seen, rule)), check)

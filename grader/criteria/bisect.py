@@ -28,7 +28,7 @@ def credited(case: Case) -> Taken | None:
 def mark(case: Case) -> Mark:
     """1 before digging, 0.4 after, 0.25 for a microbenchmark of something else.
 
-    Not applicable once a straggler is shown, or the readings already excluded the fabric.
+    Not applicable once a straggler is shown, or the readings already excluded the fabric, or all but it.
     """
     right = [t for t in _microbenchmarks(case) if is_the_job(t)]
     first_dig = next((t for t in case.timeline.evidence() if set(t.step.tells) & set(DIGGING)), None)
@@ -70,4 +70,6 @@ def _pointless(case: Case, first_dig: Taken | None) -> str:
         return "A straggler was shown, so there was nothing to bisect between fabric and job."
     if case.timeline.excludes(moment, FABRIC_FAMILIES):
         return "Your readings had already excluded the fabric, so there was nothing to bisect."
+    if case.timeline.excludes(moment, tuple(set(case.index.families) - set(FABRIC_FAMILIES))):
+        return "Your readings had already excluded everything but the fabric, so there was nothing to bisect."
     return ""
