@@ -26,7 +26,7 @@ def placeholders_in(text: str) -> list[str]:
 
 
 def fill(text: str, numbers: Mapping[str, float]) -> str:
-    """The brief with its numbers, as a person reads them (three figures). Raises KeyError for an unknown placeholder."""
+    """The brief with its numbers as a person reads them. Raises KeyError for an unknown placeholder."""
     values = {name: say_short(numbers[key], unit) for name, (key, unit) in PLACEHOLDERS.items() if key in numbers}
     return WRITTEN.sub(lambda found: values[found.group(1)], text)
 

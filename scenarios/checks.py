@@ -1,4 +1,4 @@
-"""What must hold of a scenario beyond its form: every reference exists, every cause can be found, fixed and measured."""
+"""What must hold of a scenario beyond its form: every reference exists, every cause can be measured and fixed."""
 
 from __future__ import annotations
 
@@ -15,9 +15,6 @@ from scenarios.errors import ScenarioError, ScenarioErrors, did_you_mean
 from scenarios.format import Scenario
 
 Finding = tuple[yamlfile.Loc, str]
-
-# A brief that names a cause gives the search away.
-LONGEST_TITLE_WORDS = 3
 
 
 def refuse_broken(path: Path, tree: Any, scenario: Scenario) -> None:
@@ -78,7 +75,8 @@ def place_faults(scenario: Scenario, index: int) -> Iterator[Finding]:
         yield ("causes", index), f'cause "{bound.id}" needs `places`, each like {kind}:…'
     for position, place in enumerate(bound.places):
         if not PLACE.match(place) or not place.startswith(f"{kind}:"):
-            yield ("causes", index, "places", position), f'place "{place}" is no {kind}; write it like {EXAMPLES[kind]}'
+            at = ("causes", index, "places", position)
+            yield at, f'place "{place}" is no {kind}; write it like {EXAMPLES[kind]}'
 
 
 EXAMPLES = {"rank": "rank:2", "host": "host:1", "link": "link:host1-leaf0", "none": "nothing"}

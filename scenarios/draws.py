@@ -12,7 +12,7 @@ from scenarios.instances import Instance
 
 # Bits/s. Slower than the fabric's links, whatever the cause, so that seeing such a rate tells nothing; not so slow that
 # less than 45 % of the useful work is left where the ring really crosses them.
-SLOW_RATES = (140_000_000, 190_000_000)
+SLOW_RATES = (145_000_000, 195_000_000)
 RATE_GRAIN = 1_000_000
 SEEDS = (1, 9_999)
 FLIGHT_RECORDER_ENTRIES = (0, 2_000)
@@ -48,7 +48,7 @@ def draw_between(ends: tuple[int | float, int | float], rng: random.Random) -> f
 
 
 def draw_setting(rng: random.Random) -> Setting:
-    """What varies whatever the cause: placement inside the leaves, slow rates, and one harmless change of every kind."""
+    """What varies whatever the cause: placement in the leaves, slow rates, one harmless change of every kind."""
     topology = Topology(far_uplink_rate=draw_rate(rng), management_rate=draw_rate(rng))
     placement = draw_placement(rng)
     job, before = draw_jobs(rng)

@@ -337,7 +337,7 @@ def progress_text(evidence: Evidence, left_s: float) -> str:
 
 
 def view(evidence: Evidence) -> EvidenceView:
-    """What a candidate sees of shown evidence: a pure function of the stored run. Raises ValueError before it is shown."""
+    """What a candidate sees of shown evidence, a pure function of the stored run. ValueError before it is shown."""
     if evidence.shown_at is None:
         raise ValueError("this evidence is not shown yet; settle it first")
     return build_view(evidence, run_behind(evidence, evidence.run))

@@ -12,7 +12,7 @@ from typing import Any
 
 from gpu_worker import export
 from gpu_worker.models import Evidence
-from gpu_worker.specs import WholeRun
+from gpu_worker.specs import Topology, WholeRun
 from scenarios import palette
 
 # Of a run's provenance, what is alike for every run of a machine.
@@ -86,12 +86,17 @@ def provenance(evidence: Evidence, run: WholeRun) -> dict[str, Any]:
         "experiment": evidence.experiment,
         "source": "live" if evidence.live else "bank",
         "taken_at": evidence.ready_at.strftime("%Y-%m-%d %H:%M") if evidence.live else "for this release",
-        "topology": f"{topology.kind}, {topology.leaves} leaves, {topology.spines} spines, {topology.hosts_per_leaf} hosts a leaf",
+        "topology": topology_text(topology),
         "world_size": len(run.ranks) or len(run.iterations[0]["by_rank"]),
         "link_rate_bits_per_s": topology.link_rate,
         "repeats": repeats_of(run),
     }
     return {**shown, **{name: run.provenance[name] for name in SHOWN_OF_RUN if name in run.provenance}}
+
+
+def topology_text(topology: Topology) -> str:
+    parts = (f"{topology.leaves} leaves", f"{topology.spines} spines", f"{topology.hosts_per_leaf} hosts a leaf")
+    return ", ".join((topology.kind, *parts))
 
 
 def repeats_of(run: WholeRun) -> int:

@@ -56,7 +56,7 @@ class Filled:
 
 
 def wanted_runs(scenario: Scenario, runs: int, seed: str) -> list[Wanted]:
-    """What the bank lacks for `runs` instances a cause: one instance of each cause, then the next of each, and so on."""
+    """What the bank lacks for `runs` instances a cause: one of each cause, then the next of each, and so on."""
     have = instances_by_cause(scenario.table)
     plan: list[Wanted] = []
     for number in range(max(runs, LEAST_HEALTHY)):

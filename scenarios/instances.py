@@ -51,7 +51,9 @@ def draw(scenario: Scenario, *, seed: Any) -> Instance:
         if instance.cause in scenario.prior:
             ready.setdefault(instance.cause, []).append(instance)
     if not ready:
-        raise BankIncomplete(f"the bank has no instance of {scenario.key}; run: manage.py scenario calibrate {scenario.key}")
+        raise BankIncomplete(
+            f"the bank has no instance of {scenario.key}; run: manage.py scenario calibrate {scenario.key}"
+        )
     rng = random.Random(str(seed))
     causes = sorted(ready)
     cause = rng.choices(causes, weights=[scenario.prior[cause] for cause in causes])[0]
@@ -66,7 +68,7 @@ def get(table: str, id: str) -> Instance:
 
 
 def spec_for(instance: Instance, experiment: str, effect: Effect = "nothing") -> ExperimentSpec:
-    """What the lab runs for an experiment of this instance, after fixes of that effect: `cures` runs without the fault."""
+    """What the lab runs for an experiment of this instance, after fixes of that effect (`cures`: without the fault)."""
     name, with_ = split_key(experiment)
     return ExperimentSpec.model_validate(
         {
@@ -97,7 +99,8 @@ def split_key(experiment: str) -> tuple[str, dict[str, str]]:
     """`microbenchmark[placement=as-job,size=job]` -> name and parameters. Raises ValueError for anything else."""
     parts = EXPERIMENT.match(experiment)
     if parts is None:
-        raise ValueError(f'"{experiment}" is no experiment; write it like {experiment_key("microbenchmark", {"size": "job"})}')
+        example = experiment_key("microbenchmark", {"size": "job"})
+        raise ValueError(f'"{experiment}" is no experiment; write it like {example}')
     pairs = (parts["with"] or "").split(",") if parts["with"] else []
     return parts["name"], dict(pair.split("=", 1) for pair in pairs)
 

@@ -123,7 +123,9 @@ def symptom_knowledge(scenario: Scenario, calibration: Calibration) -> StepKnowl
 
 def table_of(calibration: Calibration, variant: str) -> VariantTable:
     if variant not in calibration.tables.variants:
-        raise BankIncomplete(f"the calibration of {calibration.table} lacks {variant}; run: manage.py scenario calibrate KEY")
+        raise BankIncomplete(
+            f"the calibration of {calibration.table} lacks {variant}; run: manage.py scenario calibrate KEY"
+        )
     return calibration.tables.variants[variant]
 
 

@@ -87,7 +87,8 @@ def first_steps(scenario: Scenario, calibration: Calibration) -> list[dict[str, 
 
 def gains_by_symptom(index: Any) -> dict[str, Any]:
     start: Belief = no_evidence(index)
-    return {finding: expected_gains(start.after(index.symptom_row, finding)) for finding in index.finding_of[index.symptom_row]}
+    row = index.symptom_row
+    return {finding: expected_gains(start.after(row, finding)) for finding in index.finding_of[row]}
 
 
 def symptom_bits(scenario: Scenario, calibration: Calibration) -> float:

@@ -41,7 +41,7 @@ class Calibration(BaseModel):
     machine_class: dict[str, Any] = Field(description="cores, ranks, kernel, backend and torch of the runs")
     runs: dict[str, int] = Field(description="banked instances by cause")
     tables: Tables
-    reports: dict[str, Any] = Field(description="slowdown by cause, worth of first steps, false findings of healthy runs")
+    reports: dict[str, Any] = Field(description="useful work by cause, what variants show, worth of first steps")
     observations: list[Observation]
 
 

@@ -84,11 +84,13 @@ def located(path: Path, tree: Any, model: type[BaseModel], fault: Any) -> Scenar
         siblings = fields_at(model, loc[:-1])
         return ScenarioError(path, line, f'field "{loc[-1]}" is unknown{did_you_mean(str(loc[-1]), siblings)}')
     if fault["type"] == "missing":
-        return ScenarioError(path, line, f'field "{loc[-1]}" is missing in {".".join(map(str, loc[:-1])) or "the file"}')
+        inside = ".".join(map(str, loc[:-1])) or "the file"
+        return ScenarioError(path, line, f'field "{loc[-1]}" is missing in {inside}')
     if fault["type"] == "literal_error":
         return ScenarioError(path, line, f"{where} is {fault['input']!r}; it must be {fault['ctx']['expected']}")
     if fault["type"] == "string_type":
-        return ScenarioError(path, line, f"{where} is {fault['input']!r}; it must be text, with its unit if it is a quantity")
+        said = f"{where} is {fault['input']!r}; it must be text, with its unit if it is a quantity"
+        return ScenarioError(path, line, said)
     return ScenarioError(path, line, f"{where}: {fault['msg'].removeprefix('Value error, ')}")
 
 

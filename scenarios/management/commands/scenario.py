@@ -19,6 +19,7 @@ from scenarios.errors import BankIncomplete, ScenarioError, ScenarioErrors
 from scenarios.format import Scenario
 
 WRONG, MISUSED = 1, 2
+SCHEMA_DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 class Command(BaseCommand):
@@ -33,13 +34,13 @@ class Command(BaseCommand):
         check = actions.add_parser("check", help="whether files are sound; errors name file, line and repair")
         check.add_argument("files", nargs="*", type=Path, help="all of the library where none is named")
         check.add_argument("--json", action="store_true", default=SUPPRESS)
-        for name, about in (("bank", "fill the bank of whole runs"), ("calibrate", "fill the bank, then build the tables")):
-            self.add_filling(actions.add_parser(name, help=about))
+        self.add_filling(actions.add_parser("bank", help="fill the bank of whole runs"))
+        self.add_filling(actions.add_parser("calibrate", help="fill the bank, then build the tables"))
 
     def add_filling(self, parser: ArgumentParser) -> None:
         parser.add_argument("key")
         parser.add_argument("--runs", type=int, default=8, metavar="N", help="instances a cause (default 8)")
-        parser.add_argument("--seconds", type=float, default=None, metavar="S", help="stop filling after so many seconds")
+        parser.add_argument("--seconds", type=float, default=None, metavar="S", help="fill for at most so many seconds")
         parser.add_argument("--seed", default=None, help="of new draws; random where it is not given")
         parser.add_argument("--json", action="store_true", default=SUPPRESS)
 
@@ -60,8 +61,8 @@ class Command(BaseCommand):
         self.say(options, found, lines)
 
     def do_schema(self, options: dict[str, Any]) -> None:
-        schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **Scenario.model_json_schema(by_alias=True)}
-        self.stdout.write(json.dumps(schema, indent=2))
+        schema = Scenario.model_json_schema(by_alias=True)
+        self.stdout.write(json.dumps({"$schema": SCHEMA_DIALECT, **schema}, indent=2))
 
     def do_check(self, options: dict[str, Any]) -> None:
         paths = options["files"] or list(library.files().values())
@@ -78,7 +79,7 @@ class Command(BaseCommand):
         filled = self.fill(scenario, options)
         size = sum(filling.sizes(scenario.table))
         state = {"made": filled.made, "left": filled.left, "given_up": filled.given_up, "bytes": size}
-        self.say(options, state, [f"{filled.made} runs made, {filled.left} left, the bank holds {size / 1e6:.1f} MB"])
+        self.say(options, state, [f"{filled.made} runs made, {filled.left} left, the bank holds {size / 1e6:.2f} MB"])
         if filled.given_up:
             raise CommandError("\n".join(filled.given_up), returncode=WRONG)
 
@@ -144,18 +145,25 @@ def problems_of(path: Path) -> list[str]:
 
 
 def summary(calibration: tables_file.Calibration) -> list[str]:
-    """The calibration in lines: runs, useful work, log-loss and false findings by variant, the best first steps."""
+    """The calibration in lines: runs, useful work, what each variant shows, the worth of first steps."""
     reports = calibration.reports
-    lines = [f"{calibration.table} {calibration.digest}", f"runs: {', '.join(f'{c} {n}' for c, n in calibration.runs.items())}"]
+    lines = [f"{calibration.table} {calibration.digest}"]
+    lines.append(f"runs: {', '.join(f'{cause} {count}' for cause, count in calibration.runs.items())}")
     for cause, work in reports["useful_work"].items():
         lines.append(f"useful work under {cause}: {work['median']:.2f} ({work['lowest']:.2f} to {work['highest']:.2f})")
     for name, variant in reports["variants"].items():
-        false = variant["healthy_false_rate"]
-        lines.append(f"{name}: log-loss {variant['log_loss_bits']:.2f} bits, healthy false {'–' if false is None else f'{false:.2f}'}")
-        for cause, cell in variant["causes"].items():
-            seen = ", ".join(f"{finding} {count}" for finding, count in cell["seen"].items())
-            lines.append(f"    {cause}: {seen}; {cell['basis']} on {cell['runs']} runs")
+        lines += variant_lines(name, variant)
     lines.append(f"symptom tells {reports['symptom_bits']:.2f} bits")
     for step in reports["first_steps"]:
-        lines.append(f"first step {step['step']}: {step['bits']:.2f} bits in {step['minutes']:g} min, {step['bits_a_minute']:.3f} a minute")
+        worth = f"{step['bits']:.2f} bits in {step['minutes']:g} min, {step['bits_a_minute']:.3f} a minute"
+        lines.append(f"first step {step['step']}: {worth}")
+    return lines
+
+
+def variant_lines(name: str, variant: dict[str, Any]) -> list[str]:
+    false = variant["healthy_false_rate"]
+    lines = [f"{name}: log-loss {variant['log_loss_bits']:.2f} bits, healthy false {0 if false is None else false:.2f}"]
+    for cause, cell in variant["causes"].items():
+        seen = ", ".join(f"{finding} {count}" for finding, count in cell["seen"].items())
+        lines.append(f"    {cause}: {seen}; {cell['basis']} on {cell['runs']} runs")
     return lines
