@@ -34,6 +34,14 @@ def live_steps(operator: Operator, attempt: str, draw: dict) -> list[dict]:
     ]
 
 
+def live_verification(operator: Operator, attempt: str) -> dict:
+    """The last verification, which a run of its own answered."""
+    last = operator.evidence(attempt)[-1]
+    assert last["purpose"] == "verify"
+    assert last["live"], f"{last['note']} {operator.runs(attempt)}"
+    return last
+
+
 def fix_time(operator: Operator, attempt: str, draw: dict, fix: str) -> float:
     at_s = next(e["at_s"] for e in operator.events(attempt) if e["kind"] == "fix" and e["fix"] == fix)
     return draw["opened_at"] + at_s
@@ -67,7 +75,7 @@ def test_a_degraded_link_is_found_fixed_and_verified(candidate: Candidate, opera
     candidate.note("One link runs below its rate.")
     candidate.picture("workbench")
     says_nothing_before_the_close(candidate.page, draw)
-    assert len(live_steps(operator, attempt, draw)) == 3
+    assert len(live_steps(operator, attempt, draw)) == 3, operator.runs(attempt)
 
     candidate.conclude()
     candidate.diagnose("degraded-link", draw["place"], "90")
@@ -78,8 +86,7 @@ def test_a_degraded_link_is_found_fixed_and_verified(candidate: Candidate, opera
     says_nothing_before_the_close(candidate.page, draw)
     candidate.prevent("link-metrics", "preflight-microbenchmark")
 
-    verified = operator.evidence(attempt)[-1]
-    assert verified["purpose"] == "verify" and verified["live"]
+    verified = live_verification(operator, attempt)
     assert verified["started_at"] > fix_time(operator, attempt, draw, "replace-link") - 1
     assert verified["faults"] == []
     assert verified["finding"] == "at-floor"
@@ -104,7 +111,7 @@ def test_a_throttled_rank_survives_the_wrong_fix_and_not_the_right_one(candidate
     candidate.rule_out(times, "no-overlap", "comparison-changed")
     candidate.step("collective-arrivals")
     candidate.step("host-telemetry")
-    assert len(live_steps(operator, attempt, draw)) == 3
+    assert len(live_steps(operator, attempt, draw)) == 3, operator.runs(attempt)
 
     candidate.conclude()
     candidate.diagnose("throttled-rank", rank, "90")
@@ -112,15 +119,15 @@ def test_a_throttled_rank_survives_the_wrong_fix_and_not_the_right_one(candidate
     candidate.fix("reboot-switches")
     lab_is_idle(operator)
     candidate.verify("host-telemetry", "floor")
-    wrong = operator.evidence(attempt)[-1]
-    assert wrong["live"] and wrong["faults"] == faults_of(draw)
+    wrong = live_verification(operator, attempt)
+    assert wrong["faults"] == faults_of(draw)
     assert wrong["started_at"] > fix_time(operator, attempt, draw, "reboot-switches") - 1
 
     candidate.fix("drain-host", host)
     lab_is_idle(operator)
     candidate.verify("host-telemetry", "floor")
-    right = operator.evidence(attempt)[-1]
-    assert right["live"] and right["faults"] == []
+    right = live_verification(operator, attempt)
+    assert right["faults"] == []
     assert right["started_at"] > fix_time(operator, attempt, draw, "drain-host") - 1
     candidate.prevent("step-time-distributions")
     candidate.close()

@@ -18,7 +18,9 @@ import json, sys
 import django
 django.setup()
 from django.utils import timezone
+from gpu_worker import queue
 from gpu_worker.models import *
+from gpu_worker.nominal import finishes
 from practice.models import *
 from scenarios import instances
 def answer(asked):
@@ -73,11 +75,21 @@ class Operator:
         """An attempt that nobody will play keeps the lab from nobody."""
         self.ask("Run.objects.filter(owner=attempt, status='queued').delete()", attempt=attempt)
 
+    def lab_is_idle(self) -> bool:
+        """Nothing waits or runs, and by nominal times everything asked for has ended too."""
+        return self.ask(
+            "now = timezone.now()\n"
+            "asked = [queue.as_asked(run) for run in queue.recent_runs(now)]\n"
+            "ended = all(at <= now for at in finishes(asked).values())\n"
+            "result = ended and not Run.objects.unfinished().exists()"
+        )
+
     def runs(self, attempt: str) -> list[dict[str, Any]]:
         return self.ask(
             "result = [{'experiment': r.experiment, 'status': r.status, 'state': r.state, 'purpose': r.purpose,"
             " 'tries': r.tries, 'failure': r.failure, 'faults': r.spec.get('faults', []),"
-            " 'started_at': r.started_at and r.started_at.timestamp()}"
+            " 'started_at': r.started_at and r.started_at.timestamp(),"
+            " 'took_s': r.finished_at and r.started_at and (r.finished_at - r.started_at).total_seconds()}"
             " for r in Run.objects.filter(owner=attempt).order_by('created_at')]",
             attempt=attempt,
         )
@@ -89,7 +101,7 @@ class Operator:
             "for e in Evidence.objects.filter(owner=attempt).exclude(shown_at=None).order_by('shown_at'):\n"
             "    r = e.run\n"
             "    whole = r.whole_run() if r else None\n"
-            "    result.append({'step': e.step, 'variant': e.variant, 'purpose': e.purpose, 'live': e.live,"
+            "    result.append({'step': e.step, 'variant': e.variant, 'purpose': e.purpose, 'live': e.live, 'note': e.note,"
             " 'finding': e.finding, 'started_at': r and r.started_at.timestamp(),"
             " 'faults': whole and [f.model_dump() for f in whole.spec.faults], 'fired': whole and whole.fired})",
             attempt=attempt,
