@@ -37,6 +37,9 @@ LONGEST_RUN_S = 240.0
 # How far back nominal times reach: longer than the whole queue can take.
 HORIZON = timedelta(seconds=2 * MOST_UNFINISHED * max(NOMINAL_S.values()))
 
+# Of a worker's capabilities, what an experiment cannot do without.
+LAB_NEEDS = ("namespaces", "token_bucket", "gloo")
+
 DIED_TWICE = "The lab worker ended twice while it ran this experiment; it was not tried a third time."
 
 
@@ -153,7 +156,7 @@ def recover(now: datetime) -> list[Run]:
 def requeue_or_fail(run: Run, now: datetime) -> bool:
     if run.tries >= MOST_TRIES:
         return fail(run, DIED_TWICE, now)
-    fresh = {"worker": "", "worker_pid": None, "started_at": None, "progress": {}}
+    fresh: dict[str, Any] = {"worker": "", "worker_pid": None, "started_at": None, "progress": {}}
     moved = become(run, RunStatus.QUEUED, retried_at=now, **fresh)
     if moved:
         ring()
@@ -196,7 +199,8 @@ def recent_runs(now: datetime) -> Iterable[Run]:
 
 def as_asked(run: Run) -> Asked:
     # A run taken up again stands in the queue anew; that its worker died says nothing about its cause.
-    return Asked(run.pk, run.retried_at or run.created_at, run.first_priority, run.priority, run.hurried_at, run.nominal_s)
+    asked_at = run.retried_at or run.created_at
+    return Asked(run.pk, asked_at, run.first_priority, run.priority, run.hurried_at, run.nominal_s)
 
 
 def machines_alive(now: datetime) -> int:
@@ -205,13 +209,13 @@ def machines_alive(now: datetime) -> int:
 
 
 def live_enabled(now: datetime) -> bool:
-    """Whether some lab worker is alive on a machine that can make namespaces and passed its last self-check."""
+    """Whether some lab worker is alive on a machine that can run the lab and passed its last self-check."""
     return any(can_measure(beat) for beat in living_workers(now).values())
 
 
 def can_measure(beat: WorkerHeartbeat) -> bool:
     checked = SelfCheck.objects.last_of(beat.machine)
-    able = beat.capabilities.get("namespaces", {}).get("available", False)
+    able = all(beat.capabilities.get(name, {}).get("available", False) for name in LAB_NEEDS)
     return bool(able and checked is not None and checked.ok)
 
 

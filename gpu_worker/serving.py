@@ -13,6 +13,7 @@ from celery.exceptions import SoftTimeLimitExceeded
 from django.db import transaction
 
 from gpu_worker import queue, stream
+from gpu_worker.capabilities import lab_can_run
 from gpu_worker.errors import LabError
 from gpu_worker.liveness import machine_id
 from gpu_worker.models import Run, SelfCheck
@@ -39,7 +40,12 @@ def worker_name() -> str:
 
 
 def serve_one(clock: Clock, experiment: Experiment | None = None) -> bool:
-    """Claims and carries out the most urgent run. True where there was one."""
+    """Claims and carries out the most urgent run. True where there was one.
+
+    A machine that cannot run the lab claims nothing: another may, and the bank answers meanwhile.
+    """
+    if experiment is None and not lab_can_run()[0]:
+        return False
     run = queue.claim(clock(), worker=worker_name(), pid=os.getpid())
     if run is None:
         return False
@@ -83,6 +89,21 @@ class Throttled:
         if now - self.written_at >= PROGRESS_EVERY_S:
             self.written_at = now
             queue.record_progress(self.run, progress)
+
+
+def make_ready(clock: Clock) -> None:
+    """Starts the launcher, so that no candidate waits for it, and checks this machine where that is due."""
+    from gpu_worker import lab
+    from gpu_worker.selfcheck import check_and_store
+
+    try:
+        lab.warm_up()
+    except LabError as unavailable:
+        log.warning("the lab cannot be made ready: %s", unavailable)
+        return
+    if check_is_due(clock()):
+        stored = check_and_store(clock())
+        log.info("this machine's self-check %s", "passed" if stored.ok else f"failed: {stored.details}")
 
 
 def check_is_due(now: datetime) -> bool:

@@ -33,14 +33,21 @@ class Watch:
     The thread ends with its process and not before: while a worker still finishes its run, it must be seen to live.
     """
 
-    def __init__(self, name: str, pid: int, capabilities: dict[str, Any], started_at: datetime) -> None:
+    def __init__(self, name: str, pid: int, started_at: datetime) -> None:
         self.name = name
         self.pid = pid
-        self.capabilities = capabilities
+        self.capabilities: dict[str, Any] = {}
         self.started_at = started_at
         self.check_rung_at: datetime | None = None
         self.begun = False
         self.over = threading.Event()
+
+    @property
+    def able(self) -> bool:
+        """Whether this machine can run the lab at all."""
+        from gpu_worker.queue import LAB_NEEDS
+
+        return all(self.capabilities.get(name, {}).get("available", False) for name in LAB_NEEDS)
 
     def look(self, now: datetime) -> None:
         """Beats, takes up what dead workers left, rings for what waits, asks for a self-check where one is due."""
@@ -73,18 +80,23 @@ class Watch:
         from gpu_worker.models import Run
         from gpu_worker.tasks import ring_now
 
-        if Run.objects.running().filter(worker=self.name).exists():
+        if not self.able or Run.objects.running().filter(worker=self.name).exists():
             return
         if Run.objects.queued().filter(created_at__lte=now - PATIENCE).exists():
             ring_now()
 
     def ring_for_a_check(self, now: datetime) -> None:
+        from gpu_worker.models import Run
         from gpu_worker.serving import check_is_due
         from gpu_worker.tasks import ring_now
 
-        able = self.capabilities.get("namespaces", {}).get("available", False)
+        if not self.able:
+            return
+        first = self.check_rung_at is None
         lately = self.check_rung_at is not None and now - self.check_rung_at < RING_CHECK_EVERY
-        if able and not lately and check_is_due(now):
+        busy = Run.objects.unfinished().exists()
+        # The first ring warms the lab up, whether or not a check is due; a later check waits for an idle lab.
+        if first or (not lately and not busy and check_is_due(now)):
             self.check_rung_at = now
             ring_now("check_lab")
 
@@ -92,8 +104,11 @@ class Watch:
         threading.Thread(target=self.keep, name="lab-watch", daemon=True).start()
 
     def keep(self) -> None:
+        from gpu_worker.capabilities import capabilities
         from gpu_worker.queue import HEARTBEAT_EVERY_S
 
+        # Tried here and not in the main thread: it takes a second or two, and the worker is to take work meanwhile.
+        self.capabilities = capabilities()
         while not self.over.is_set():
             self.look_safely()
             self.over.wait(HEARTBEAT_EVERY_S)
@@ -133,7 +148,5 @@ def name_the_worker(**kwargs: Any) -> None:
 @worker_ready.connect
 def keep_watch(**kwargs: Any) -> None:
     global _watch
-    from gpu_worker.capabilities import capabilities
-
-    _watch = Watch(_name, os.getpid(), capabilities(), timezone.now())
+    _watch = Watch(_name, os.getpid(), timezone.now())
     _watch.start()

@@ -83,7 +83,8 @@ EXAMPLES = {"rank": "rank:2", "host": "host:1", "link": "link:host1-leaf0", "non
 
 
 def fix_faults(scenario: Scenario) -> Iterator[Finding]:
-    yield from unknown_causes(scenario, (("fixes", i, "effects") for i in range(len(scenario.fixes))), "effects of a fix")
+    locs = (("fixes", i, "effects") for i in range(len(scenario.fixes)))
+    yield from unknown_causes(scenario, locs, "effects of a fix")
 
 
 def unknown_causes(scenario: Scenario, locs: Iterable[tuple[Any, ...]], what: str) -> Iterator[Finding]:

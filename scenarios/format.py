@@ -1,4 +1,4 @@
-"""The form of a scenario file, published as JSON Schema by `scenario schema`; docs/authoring.md tells how to write one."""
+"""The form of a scenario file. `scenario schema` publishes it; docs/authoring.md tells how to write one."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ class Scenario(Part):
     table: Key = Field(description="the calibration and bank that it shares with scenarios of the same job and fabric")
     time_budget_min: float = Field(gt=0)
     stop_weight: float = Field(default=1.0, ge=0, description="what a minute counts when the job must stop for it")
-    at_floor_from: float = Field(default=0.85, gt=0, le=1, description="fraction from which a collective is at its floor")
+    at_floor_from: float = Field(default=0.85, gt=0, le=1, description="fraction from which it is at its floor")
     mfu_before: float = Field(default=0.40, gt=0, le=1)
     brief: Text = Field(description="Markdown; may hold the placeholders of `scenarios.brief.PLACEHOLDERS`")
     scale: Scale

@@ -14,7 +14,7 @@ from scenarios.instances import Instance
 
 @dataclass(frozen=True)
 class SymptomView:
-    """What the brief prints. `numbers` in SI units, shares and ratios plain. The finding stays hidden until the close."""
+    """What the brief prints. `numbers` in SI units, shares and ratios plain. The finding stays hidden."""
 
     numbers: dict[str, float]
     readings: list[dict[str, Any]]

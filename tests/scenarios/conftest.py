@@ -9,6 +9,7 @@ import pytest
 
 from gpu_worker import liveness
 from gpu_worker.models import SelfCheck, WorkerHeartbeat
+from gpu_worker.queue import LAB_NEEDS
 from scenarios import bank, library
 from scenarios.format import Scenario
 from scenarios.instances import Instance
@@ -48,7 +49,7 @@ def lab_is_live(db: None) -> Callable[[datetime], None]:
                 "pid": 1,
                 "at": at,
                 "started_at": at,
-                "capabilities": {"namespaces": {"available": True}},
+                "capabilities": {name: {"available": True} for name in LAB_NEEDS},
             },
         )
 

@@ -61,7 +61,12 @@ def test_an_unknown_fix_is_no_fix():
 
 @pytest.mark.parametrize(
     ("effects", "left"),
-    [(["nothing", "cures"], "cures"), (["cures", "nothing"], "cures"), (["nothing"], "nothing"), (["harms", "nothing"], "harms")],
+    [
+        (["nothing", "cures"], "cures"),
+        (["cures", "nothing"], "cures"),
+        (["nothing"], "nothing"),
+        (["harms", "nothing"], "harms"),
+    ],
 )
 def test_fixes_one_after_another_leave_the_strongest(effects, left):
     assert fixes.combined(effects) == left

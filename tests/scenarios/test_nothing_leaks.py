@@ -66,7 +66,7 @@ def test_a_view_holds_no_hidden_field_and_no_faulted_parameter(step, with_, bank
         told = {str(value) for value in view.provenance.values()}
         assert instance.id not in json.dumps(asdict(view))
         assert not told & {f"{value:g}" for value in instance.params.values()}
-        assert not {"samples", "duty", "rate", "bytes_per_s", "microbatch", "interface", "placement"} & set(view.provenance)
+        assert not {"samples", "duty", "rate", "bytes_per_s", "microbatch", "placement"} & set(view.provenance)
 
 
 @pytest.mark.parametrize(("step", "with_"), EVERY_VARIANT)
@@ -94,9 +94,10 @@ def test_waits_labels_and_progress_do_not_depend_on_how_long_the_runs_really_too
             queue.finish(run, bank.whole_run(instance.table, instance.id, experiment), end)
         chosen_at = now + timedelta(seconds=26)
         lab_is_live(chosen_at)
+        packed = {"size": "small", "placement": "packed"}
         rows = [
             evidence.request(owner, instance, "per-rank-step-times", {}, now=chosen_at),
-            evidence.request(owner, instance, "microbenchmark", {"size": "small", "placement": "packed"}, now=chosen_at),
+            evidence.request(owner, instance, "microbenchmark", packed, now=chosen_at),
         ]
         seen[owner] = [(row.live, row.ready_at, evidence.progress(row, now=chosen_at)) for row in rows]
         Evidence.objects.all().delete()

@@ -90,7 +90,8 @@ class Command(BaseCommand):
             self.stderr.write(f"given up: {given_up}")
         calibration = calibrate.calibrate(scenario, now=timezone.now())
         path = tables_file.save(calibration)
-        self.say(options, {"file": str(path), "digest": calibration.digest, **calibration.reports}, summary(calibration))
+        told = {"file": str(path), "digest": calibration.digest, **calibration.reports}
+        self.say(options, told, summary(calibration))
 
     def fill(self, scenario: Scenario, options: dict[str, Any]) -> filling.Filled:
         if options["runs"] < 1:

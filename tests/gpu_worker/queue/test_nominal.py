@@ -16,9 +16,10 @@ def at(seconds: float) -> datetime:
     return START + timedelta(seconds=seconds)
 
 
-def asked(id: str, created: float, priority: int = 10, nominal_s: float = 10, hurried: float | None = None, to: int = 20):
-    moved = None if hurried is None else at(hurried)
-    return Asked(id, at(created), priority, priority if hurried is None else to, moved, nominal_s)
+def asked(id: str, created: float, priority: int = 10, nominal_s: float = 10, hurried: float | None = None) -> Asked:
+    if hurried is None:
+        return Asked(id, at(created), priority, priority, None, nominal_s)
+    return Asked(id, at(created), priority, 20, at(hurried), nominal_s)
 
 
 def ends(*runs: Asked, machines: int = 1) -> dict:
