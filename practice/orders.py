@@ -26,9 +26,9 @@ FAMILIES = ("host", "input", "fabric", "job", "checkpoint", "comparison")
 class Post(Protocol):
     """What `request.POST` gives."""
 
-    def get(self, name: str, default: str = "") -> Any: ...
+    def get(self, name: str, default: str, /) -> Any: ...
 
-    def getlist(self, name: str) -> Sequence[Any]: ...
+    def getlist(self, name: str, /) -> Sequence[Any]: ...
 
 
 @dataclass(frozen=True)
@@ -50,13 +50,13 @@ def families(scenario: Scenario) -> dict[str, tuple[str, ...]]:
 
 
 def ask(post: Post, scenario: Scenario, progress: Progress) -> list[Draft]:
-    fact = _one_of(post.get("fact"), [fact.id for fact in scenario.facts], "fact")
+    fact = _one_of(post.get("fact", ""), [fact.id for fact in scenario.facts], "fact")
     return [] if fact in progress.asked else [Draft("ask", {"fact": fact})]
 
 
 def estimate(post: Post, scenario: Scenario, progress: Progress) -> list[Draft]:
     """Every value that was filled in; all are read before any is kept, so that a slip in one loses none."""
-    assuming = _line(post.get("assuming"), "assuming", "assumption", 200)
+    assuming = _line(post.get("assuming", ""), "assuming", "assumption", 200)
     drafts, slips = [], {}
     for wanted in scenario.estimates:
         name = estimate_field(wanted.quantity, wanted.scale)
@@ -90,7 +90,9 @@ def estimate_field(quantity: str, scale: str) -> str:
 
 
 def verdict(post: Post, scenario: Scenario, progress: Progress) -> list[Draft]:
-    return [Draft("verdict", {"collective": _one_of(post.get("collective"), ("at-floor", "below-floor"), "collective")})]
+    return [
+        Draft("verdict", {"collective": _one_of(post.get("collective", ""), ("at-floor", "below-floor"), "collective")})
+    ]
 
 
 def hypothesis(post: Post, scenario: Scenario, progress: Progress) -> list[Draft]:
@@ -104,7 +106,7 @@ def rule_out(post: Post, scenario: Scenario, progress: Progress) -> list[Draft]:
     if not causes and not named:
         raise Slip("Tick at least one cause that this reading rules out.")
     body: dict[str, Any] = {"causes": causes, "families": named, "because": _cited(post, progress)}
-    if text := _line(post.get("text"), "text", "reason"):
+    if text := _line(post.get("text", ""), "text", "reason"):
         body["text"] = text
     return [Draft("rule_out", body)]
 
@@ -119,12 +121,14 @@ def note(post: Post, scenario: Scenario, progress: Progress) -> list[Draft]:
     if not text:
         raise Slip("The note is empty.", "text")
     if len(text) > LONGEST_NOTE:
-        raise Slip(f"A note holds {LONGEST_NOTE:,} characters; this has {len(text):,}. Shorten it, or keep it as two.", "text")
+        raise Slip(
+            f"A note holds {LONGEST_NOTE:,} characters; this has {len(text):,}. Shorten it, or keep it as two.", "text"
+        )
     return [Draft("note", {"text": text})]
 
 
 def hint(post: Post, scenario: Scenario, progress: Progress) -> list[Draft]:
-    level = _one_of(post.get("level"), [str(hint.level) for hint in scenario.hints], "level")
+    level = _one_of(post.get("level", ""), [str(hint.level) for hint in scenario.hints], "level")
     return [Draft("hint", {"level": int(level)})]
 
 
@@ -135,7 +139,7 @@ def diagnose(post: Post, scenario: Scenario, progress: Progress) -> list[Draft]:
         slips["causes"] = "Name at least one cause."
     confidence = _confidence(post.get("confidence", ""), slips)
     where = _place(post.get("where", ""))
-    text = _line(post.get("text"), "text", "reason")
+    text = _line(post.get("text", ""), "text", "reason")
     if slips:
         raise Slip("", fields=slips)
     body: dict[str, Any] = {"causes": causes, "confidence": confidence, "because": _cited(post, progress)}
@@ -156,7 +160,7 @@ def _confidence(typed: str, slips: dict[str, str]) -> float | None:
 
 
 def success(post: Post, scenario: Scenario, progress: Progress) -> list[Draft]:
-    metric = _one_of(post.get("metric"), METRICS, "metric")
+    metric = _one_of(post.get("metric", ""), METRICS, "metric")
     typed = post.get("threshold", "").strip()
     try:
         parse_quantity(typed, METRICS[metric].kind)
@@ -185,7 +189,7 @@ METRICS: dict[str, Metric] = {
 
 def fix(post: Post, scenario: Scenario, progress: Progress) -> list[Draft]:
     """One fix. What success would be is declared before the first."""
-    chosen = _one_of(post.get("fix"), [fix.id for fix in scenario.fixes], "fix")
+    chosen = _one_of(post.get("fix", ""), [fix.id for fix in scenario.fixes], "fix")
     if progress.success is None:
         raise NotNow("Declare first what success would be: a metric and its threshold.", "fix")
     takes = scenario.fix(chosen).takes_place
@@ -204,7 +208,8 @@ def prevent(post: Post, scenario: Scenario, progress: Progress) -> list[Draft]:
 
 READERS: dict[str, Reader] = {
     "ask": ask, "estimate": estimate, "verdict": verdict, "hypothesis": hypothesis, "rule_out": rule_out,
-    "restore": restore, "note": note, "hint": hint, "diagnose": diagnose, "success": success, "fix": fix, "prevent": prevent,
+    "restore": restore, "note": note, "hint": hint, "diagnose": diagnose, "success": success, "fix": fix,
+    "prevent": prevent,
 }  # fmt: skip
 
 
@@ -233,7 +238,7 @@ def variant(post: Post, scenario: Scenario) -> tuple[str, dict[str, str]]:
     """The step and parameters that one field `variant` names. Raises Slip for one that the scenario does not offer."""
     for step in scenario.steps:
         for with_ in variants(PROBES[step]):
-            if post.get("variant") == variant_id(step, with_):
+            if post.get("variant", "") == variant_id(step, with_):
                 return step, with_
     raise Slip("Choose what to measure again.", "variant")
 
@@ -280,7 +285,12 @@ def _one_of(given: Any, known: Iterable[str], field: str) -> str:
     choices = list(known)
     if given not in choices:
         shown = str(given or "")[:40]
-        raise Slip(f"There is no {field} “{shown}” here{did_you_mean(shown, choices)}." if shown else f"Choose a {field} first.", field)
+        raise Slip(
+            f"There is no {field} “{shown}” here{did_you_mean(shown, choices)}."
+            if shown
+            else f"Choose a {field} first.",
+            field,
+        )
     return str(given)
 
 

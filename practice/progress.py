@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 # Between two events further apart than this the candidate was away: the clock beside them stood still.
@@ -65,7 +66,7 @@ class Progress:
     def active_s(self, until_s: float) -> float:
         """Seconds at work until `until_s`: gaps longer than half an hour are left out."""
         marks = [0.0, *(line.at_s for line in self.lines), until_s]
-        gaps = (later - earlier for earlier, later in zip(marks, marks[1:], strict=False))
+        gaps = (later - earlier for earlier, later in pairwise(marks))
         return sum(gap for gap in gaps if 0 < gap <= AWAY_AFTER_S)
 
 

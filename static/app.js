@@ -109,6 +109,9 @@
     }
   }
 
+  // --- a chosen step: the eye and the keyboard go to its card ---
+  document.addEventListener("stepChosen", () => document.querySelector("#timeline > li")?.focus({ preventScroll: false }));
+
   // --- what went wrong on the way, said once, without losing the form ---
   const SAID = {
     0: "The server did not answer. What you typed is still here: try again.",

@@ -36,30 +36,33 @@ def page(request: HttpRequest, id: UUID) -> HttpResponse:
 
 @dataclass(frozen=True)
 class Order:
-    """Where an order's form stands, which panels it changes, and what is then read out."""
+    """Where an order's form stands, the panels it changes, what is then read out, the event that tells scripts."""
 
     here: str
     panels: tuple[str, ...]
     said: str
+    happened: str
     anchor: str = ""
 
 
 ORDERS: dict[str, Order] = {
-    "ask": Order("search", ("facts",), "Answered.", "facts"),
-    "estimate": Order("search", ("estimates",), "Noted.", "estimates"),
-    "verdict": Order("search", ("verdict",), "Verdict given.", "verdict"),
-    "hypothesis": Order("search", ("board", "palette"), "Leading hypotheses set.", "board"),
-    "rule_out": Order("search", ("board", "palette", "rule_outs"), "Ruled out.", "board"),
-    "restore": Order("search", ("board", "palette", "rule_outs"), "Taken back.", "board"),
-    "note": Order("search", ("notes",), "Note kept.", "notes"),
-    "hint": Order("search", ("hints",), "Hint shown.", "hints"),
-    "step": Order("search", ("clock", "palette", "goto"), "Step chosen: it is running.", "timeline"),
-    "verify": Order("conclusion", ("clock", "verify"), "Verification chosen: it is running.", "verify"),
-    "diagnose": Order("conclusion", ("diagnosis", "conclusion_nav"), "Diagnosis noted.", "success"),
-    "success": Order("conclusion", ("success", "fixes", "conclusion_nav"), "Success declared.", "fix"),
-    "fix": Order("conclusion", ("fixes", "verify", "conclusion_nav"), "The fix is applied.", "verify"),
-    "prevent": Order("conclusion", ("prevention", "conclusion_nav"), "Measures noted.", "close"),
-    "close": Order("conclusion", (), "Closed."),
+    "ask": Order("search", ("facts",), "Answered.", "factAsked", "facts"),
+    "estimate": Order("search", ("estimates",), "Noted.", "estimateNoted", "estimates"),
+    "verdict": Order("search", ("verdict",), "Verdict given.", "verdictGiven", "verdict"),
+    "hypothesis": Order("search", ("board", "palette"), "Leading hypotheses set.", "hypothesesSet", "board"),
+    "rule_out": Order("search", ("board", "palette", "rule_outs"), "Ruled out.", "causesRuledOut", "board"),
+    "restore": Order("search", ("board", "palette", "rule_outs"), "Taken back.", "causesRestored", "board"),
+    "note": Order("search", ("notes",), "Note kept.", "noteKept", "notes"),
+    "hint": Order("search", ("hints",), "Hint shown.", "hintTaken", "hints"),
+    "step": Order("search", ("clock", "palette", "goto"), "Step chosen: it is running.", "stepChosen", "timeline"),
+    "verify": Order("conclusion", ("clock", "verify"), "Verification chosen: it is running.", "stepChosen", "verify"),
+    "diagnose": Order("conclusion", ("diagnosis", "conclusion_nav"), "Diagnosis noted.", "causeNamed", "success"),
+    "success": Order(
+        "conclusion", ("success", "fixes", "conclusion_nav"), "Success declared.", "successDeclared", "fix"
+    ),
+    "fix": Order("conclusion", ("fixes", "verify", "conclusion_nav"), "The fix is applied.", "fixApplied", "verify"),
+    "prevent": Order("conclusion", ("prevention", "conclusion_nav"), "Measures noted.", "measuresNoted", "close"),
+    "close": Order("conclusion", (), "Closed.", "attemptClosed"),
 }
 
 
@@ -82,7 +85,9 @@ def act(request: HttpRequest, id: UUID, kind: str) -> HttpResponse:
     if not request.htmx:  # type: ignore[attr-defined]
         return redirect(_address(order, attempt))
     after = bench(attempt, now=now, here=order.here)
-    return answer(request, after, order.panels, said=order.said, extra=_new_card(request, after, done))
+    told = answer(request, after, order.panels, said=order.said, extra=_new_card(request, after, done))
+    told["HX-Trigger-After-Settle"] = order.happened
+    return told
 
 
 def _carry_out(request: HttpRequest, attempt: Attempt, kind: str, now: datetime) -> steps.Chosen | None:

@@ -26,7 +26,14 @@ def own_attempt(request: HttpRequest, id: UUID) -> Attempt:
 
 
 def answer(
-    request: HttpRequest, bench: Bench, panels: Iterable[str] = (), *, said: str = "", status: int = 200, extra: str = "", **more: Any
+    request: HttpRequest,
+    bench: Bench,
+    panels: Iterable[str] = (),
+    *,
+    said: str = "",
+    status: int = 200,
+    extra: str = "",
+    **more: Any,
 ) -> HttpResponse:
     """The whole page; or, for htmx, only `panels` (each replaces itself by its id), with a sentence to be read out.
 

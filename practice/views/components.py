@@ -1,6 +1,157 @@
 """Every component once, with made-up content: a page for those who build pages, in DEBUG only."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+from uuid import UUID
+
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.safestring import mark_safe
+
+from gpu_worker import figures
+from practice.workbench import board, brief, cards, palette
+from practice.workbench.scorecard import CriterionRow, EventLink
+
+NOBODY = UUID(int=0)
+RANKS = ("rank 0", "rank 1", "rank 2", "rank 3")
 
 
 def page(request: HttpRequest) -> HttpResponse:
-    return HttpResponse("")
+    """Panels and parts under the names of their templates."""
+    return render(
+        request, "practice/components.html", {"bench": bench(), "rows": criteria(), "cards": [pending(), shown()]}
+    )
+
+
+def cause(id: str, title: str, struck: str = "", suspected: bool = False) -> board.CauseLine:
+    by = board.StruckBy(struck, 61.0) if struck else None
+    return board.CauseLine(id, title, "What it is, in a sentence.", by, suspected, "token-00000001")
+
+
+def families() -> tuple[board.Family, ...]:
+    host = board.Family("host", "Host", (cause("a", "One throttled rank", struck="Per-rank step times"),))
+    fabric = board.Family(
+        "fabric", "Fabric", (cause("b", "One degraded link", suspected=True), cause("c", "Worse placement"))
+    )
+    return (host, fabric)
+
+
+def pending() -> cards.Card:
+    progress = {"share": 0.62, "seconds_left": 4.0, "live": True, "text": "Measuring on the lab, about 4 s left"}
+    return cards.Card(
+        str(UUID(int=1)), "Collective microbenchmark", "step", "the job’s size", 8, True, shown=False, progress=progress
+    )
+
+
+def shown() -> cards.Card:
+    values = [470.0, 466.0, 474.0, 468.0]
+    bars = figures.bars("forward", "c1", RANKS, values, [f"{value:.0f} ms" for value in values])
+    figure = figures.frame(
+        [bars], alt="Four made-up bars", rows=4, x=figures.numbers("ms a step"), y=figures.names(RANKS)
+    )
+    table = cards.SeriesTable(
+        "Made up.",
+        (cards.Labelled("rank", ""), cards.Labelled("forward", "", numeric=True)),
+        tuple(
+            (cards.Text(rank), cards.Text(f"{value:.0f} ms", numeric=True))
+            for rank, value in zip(RANKS, values, strict=True)
+        ),
+    )
+    return cards.Card(
+        str(UUID(int=2)),
+        "Per-rank step times",
+        "step",
+        "",
+        3,
+        False,
+        shown=True,
+        event_index=4,
+        at_s=72.0,
+        live=True,
+        figure=figure,
+        caption="Made up.",
+        readings=(cards.Labelled("Step time", "732 ms"), cards.Labelled("Worst compute score", "0.98")),
+        series=(table,),
+        provenance=(cards.Labelled("backend", "gloo"),),
+        on_nccl="Where one would look there.",
+        prediction=(cards.Predicted("One throttled rank", "One rank takes clearly longer."),),
+        rules_out=("One throttled rank",),
+        out_families=families()[1:],
+        others=(cards.Other(2, "Link rates"),),
+    )
+
+
+def criteria() -> list[CriterionRow]:
+    links = (EventLink(3, 41.0),)
+    return [
+        CriterionRow(
+            "quantify", "Floor first", 1.0, 0.22, True, "5.6 s before any measurement, right to 1 %.", False, links
+        ),
+        CriterionRow("rule-outs", "What it rules out", 0.58, 0.2, True, "Placement was never ruled out.", True, links),
+        CriterionRow("bisect", "Bisect", 0.0, 0.0, False, "A straggler had been shown.", True, ()),
+    ]
+
+
+def estimates() -> brief.Estimates:
+    noted = brief.Cell("floor-production", "production", "… s", "5.6 s", 41.0, "", "")
+    wrong = brief.Cell(
+        "floor-lab", "this lab", "… s", "", None, "banana", "I cannot read “banana”. Write a time like 5.6 s."
+    )
+    return brief.Estimates((brief.EstimateRow("floor", (noted, wrong)),), True, "", "", "", "1 of 2 noted")
+
+
+def palette_of_two() -> palette.Palette:
+    size = palette.Parameter(
+        "size", "Message size", (palette.Choice("job", "the job’s size", True), palette.Choice("small", "small", False))
+    )
+    finding = palette.Finding("even", "All ranks are alike.")
+    opened = palette.StepForm(
+        "x", "Microbenchmark", "How fast is it alone?", 8, True, (size,), (finding,), "x", 1, "t", True, ""
+    )
+    closed = palette.StepForm(
+        "y", "Link rates", "What do links run at?", 12, False, (), (finding,), "y", 0, "t", False, ""
+    )
+    named = (palette.Named("b", "One degraded link"),)
+    return palette.Palette((palette.Group("Fabric", (opened, closed)),), 2, named, True, False, False, "")
+
+
+def bench() -> Any:
+    """Just enough of a bench for the panels."""
+    rows = (("gradient a step", "140 GB", "14.7 MB"),)
+    return SimpleNamespace(
+        id=NOBODY,
+        title="Your all-reduce got slow",
+        track="Stragglers",
+        here="search",
+        closed=False,
+        after_fix=False,
+        pending=1,
+        headline="MFU fell from 40 % to 22 %",
+        brief_html=mark_safe("<p>The brief of the incident.</p>"),
+        scale=SimpleNamespace(rows=rows, note="Ratios to the floor carry over; times do not."),
+        symptom=[brief.Before("model FLOPs utilisation", "40 %", "22 %")],
+        estimates=estimates(),
+        verdict=brief.Verdict(
+            (
+                brief.VerdictChoice("at-floor", "at its floor", False),
+                brief.VerdictChoice("below-floor", "below it", True),
+            ),
+            50.0,
+            "",
+        ),
+        facts=[
+            brief.FactLine("f", "Which batch?", None, "t"),
+            brief.FactLine("g", "Which fabric?", mark_safe("<p>Leaf and spine.</p>"), "t"),
+        ],
+        hints={"taken": [], "next": brief.HintLine(1, "", "t")},
+        palette=palette_of_two(),
+        cards=[],
+        board=board.Board(families(), 2, 3, ""),
+        notes={"lines": [SimpleNamespace(at_s=90.0, text="A note.")], "typed": "", "error": ""},
+        clock=SimpleNamespace(spent_min=95, budget_min=90, active_s=252.0, over=True),
+        token="token-00000000",
+        form_error="A refusal that belongs to no field.",
+        goto_label="Name the cause",
+    )

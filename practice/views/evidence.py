@@ -73,7 +73,9 @@ def public(view: service.EvidenceView) -> dict[str, Any]:
     """What a candidate may take away of an evidence: all that its card shows, without the figure."""
     named = asdict(view)
     named["with"] = named.pop("with_")
-    return {name: named[name] for name in ("step", "title", "with", "live", "readings", "series", "provenance", "on_nccl")}
+    return {
+        name: named[name] for name in ("step", "title", "with", "live", "readings", "series", "provenance", "on_nccl")
+    }
 
 
 @require_GET
@@ -87,7 +89,9 @@ def as_csv(request: HttpRequest, id: UUID, evidence_id: UUID) -> HttpResponse:
     for name, series in view.series.items():
         writer.writerow([])
         writer.writerow([name])
-        writer.writerow([c if u in ("text", "") else f"{c} ({u})" for c, u in zip(series["columns"], series["units"], strict=True)])
+        writer.writerow(
+            [c if u in ("text", "") else f"{c} ({u})" for c, u in zip(series["columns"], series["units"], strict=True)]
+        )
         writer.writerows(series["rows"])
     response = HttpResponse(out.getvalue(), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{view.step}.csv"'

@@ -33,7 +33,14 @@ def _debrief(attempt: Attempt) -> Debrief:
     scenario = draws.scenario_of(attempt)
     progress = fold(attempt.events.all(), families(scenario))
     knowledge = draws.knowledge_of(scenario)
-    return debrief(attempt.scorecard.body, scenario, draws.instance_of(attempt), progress, knowledge, attempt.draw.fraction_of_floor)
+    return debrief(
+        attempt.scorecard.body,
+        scenario,
+        draws.instance_of(attempt),
+        progress,
+        knowledge,
+        attempt.draw.fraction_of_floor,
+    )
 
 
 @require_safe

@@ -111,7 +111,9 @@ def bench(attempt: Attempt, *, now: datetime, typed: Typed | None = None, here: 
         facts=brief.facts(scenario, progress),
         hints=brief.hints(scenario, progress),
         palette=palette.palette(scenario, progress, pending, typed, locked=closed or bool(progress.fixes)),
-        cards=cards.cards([row for row in rows if not closed or str(row.pk) in known], scenario, progress, typed, now=now),
+        cards=cards.cards(
+            [row for row in rows if not closed or str(row.pk) in known], scenario, progress, typed, now=now
+        ),
         board=board.board(scenario, progress, typed),
         notes=notes(progress, typed),
         pending=0 if closed else pending,
@@ -152,7 +154,19 @@ def notes(progress: Progress, typed: Typed) -> dict[str, Any]:
     return {"lines": lines, "typed": typed.value("text", 1_000_000), "error": typed.error("text") or typed.error()}
 
 
-SHOWN_IN_PLACE = {"estimate", "verdict", "note", "rule_out", "hypothesis", "step", "verify", "diagnose", "success", "fix", "prevent"}
+SHOWN_IN_PLACE = {
+    "estimate",
+    "verdict",
+    "note",
+    "rule_out",
+    "hypothesis",
+    "step",
+    "verify",
+    "diagnose",
+    "success",
+    "fix",
+    "prevent",
+}
 
 
 def form_error(typed: Typed) -> str:

@@ -78,7 +78,6 @@ class Cell:
 @dataclass(frozen=True)
 class EstimateRow:
     label: str
-    question: str
     cells: tuple[Cell | None, ...]
 
 
@@ -100,7 +99,6 @@ def estimates(scenario: Scenario, progress: Progress, typed: Typed, *, closed: b
     rows = tuple(
         EstimateRow(
             words.QUANTITIES.get(quantity, quantity),
-            "",
             tuple(_cell(wanted.get((quantity, scale)), progress, typed) for scale in SCALES),  # type: ignore[arg-type]
         )
         for quantity in quantities
@@ -153,7 +151,9 @@ def verdict(progress: Progress, typed: Typed) -> Verdict:
     given = progress.verdict.body["collective"] if progress.verdict else ""
     choices = tuple(VerdictChoice(id, label, id == given) for id, label in words.VERDICTS.items())
     typed = typed.of("verdict")
-    return Verdict(choices, progress.verdict.at_s if progress.verdict else None, typed.error() or typed.error("collective"))
+    return Verdict(
+        choices, progress.verdict.at_s if progress.verdict else None, typed.error() or typed.error("collective")
+    )
 
 
 @dataclass(frozen=True)

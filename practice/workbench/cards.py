@@ -72,6 +72,7 @@ class Card:
     reported_bad: bool = False
     caption: str = ""
     origin: str = ""
+    note: str = ""
     figure: Mapping[str, Any] | None = None
     readings: tuple[Labelled, ...] = ()
     series: tuple[SeriesTable, ...] = ()
@@ -92,7 +93,9 @@ def cards(rows: list[Evidence], scenario: Scenario, progress: Progress, typed: T
     return [card(row, lines.get(str(row.pk)), scenario, progress, typed, now=now) for row in reversed(rows)]
 
 
-def card(row: Evidence, line: Line | None, scenario: Scenario, progress: Progress, typed: Typed, *, now: datetime) -> Card:
+def card(
+    row: Evidence, line: Line | None, scenario: Scenario, progress: Progress, typed: Typed, *, now: datetime
+) -> Card:
     """Pending until its event is in the log, then whole."""
     about = STEPS[row.step]
     base: dict[str, Any] = {
@@ -114,11 +117,12 @@ def _reading(row: Evidence) -> dict[str, Any]:
         "live": view.live,
         "reported_bad": row.reported_bad,
         "origin": view.caption,
+        "note": row.note,
         "caption": next((series["caption"] for series in view.series.values() if series.get("caption")), ""),
         "figure": view.figure or None,
         "readings": tuple(Labelled(r["label"], say(r["value"], r["unit"])) for r in view.readings),
         "series": tuple(series_table(series) for series in view.series.values()),
-        "provenance": tuple(Labelled(pretty(name), plain(value)) for name, value in view.provenance.items()),
+        "provenance": tuple(provenance_line(name, value) for name, value in view.provenance.items()),
         "on_nccl": view.on_nccl,
     }
 
@@ -132,7 +136,9 @@ def _claims(row: Evidence, line: Line, scenario: Scenario, progress: Progress, t
         "prediction": prediction(line, progress),
         "rules_out": tuple(CAUSES[s.cause].title for s in progress.struck.values() if line.index in s.because),
         "out_families": board.standing(scenario, progress),
-        "others": tuple(Other(o.index, board.step_title(o.body["step"])) for o in progress.steps if o.index != line.index),
+        "others": tuple(
+            Other(o.index, board.step_title(o.body["step"])) for o in progress.steps if o.index != line.index
+        ),
         "out_token": fresh(),
         "out_error": " ".join(filter(None, mine.slips.values())),
         "out_typed": mine.value("text"),
@@ -145,29 +151,47 @@ def against(line: Line) -> str:
     return " and ".join(words.AGAINST.get(one, one) for one in ([held] if isinstance(held, str) else held))
 
 
+def variant_of(line: Line) -> tuple[str, dict[str, str]]:
+    return line.body["step"], dict(line.body.get("with") or {})
+
+
 def prediction(line: Line, progress: Progress) -> tuple[Predicted, ...]:
     """What was said of this step before it ran: the last prediction of the same variant that came before."""
-    same = [
-        p for p in progress.predictions
-        if p.index < line.index and p.body["step"] == line.body["step"] and (p.body.get("with") or {}) == (line.body.get("with") or {})
-    ]  # fmt: skip
+    same = [said for said in progress.predictions if said.index < line.index and variant_of(said) == variant_of(line)]
     if not same:
         return ()
     sentences = PROBES[line.body["step"]].findings
     return tuple(
-        Predicted(", ".join(CAUSES[c].title for c in e["causes"]), sentences.get(e["finding"], e["finding"])) for e in same[-1].body["expect"]
+        Predicted(", ".join(CAUSES[c].title for c in e["causes"]), sentences.get(e["finding"], e["finding"]))
+        for e in same[-1].body["expect"]
     )
 
 
 def series_table(series: Mapping[str, Any]) -> SeriesTable:
     """A series as a table: units in the heads where a column has one prefix, values as people read them."""
     units = series["units"]
-    columns = tuple(Labelled(pretty(name), "", unit != "text") for name, unit in zip(series["columns"], units, strict=True))
+    columns = tuple(
+        Labelled(pretty(name), "", unit != "text") for name, unit in zip(series["columns"], units, strict=True)
+    )
     rows = tuple(
-        tuple(Text(say(value, unit) if not isinstance(value, bool) else str(value), unit != "text") for value, unit in zip(row, units, strict=True))
+        tuple(
+            Text(say(value, unit) if not isinstance(value, bool) else str(value), unit != "text")
+            for value, unit in zip(row, units, strict=True)
+        )
         for row in series["rows"]
     )
     return SeriesTable(series.get("caption", ""), columns, rows)
+
+
+UNITS = {"_bits_per_s": "bit/s", "_bytes": "B", "_s": "s"}
+
+
+def provenance_line(name: str, value: Any) -> Labelled:
+    """A line of provenance: what its name says of the unit goes to the value."""
+    for ending, unit in UNITS.items():
+        if name.endswith(ending) and isinstance(value, int | float):
+            return Labelled(pretty(name.removesuffix(ending)), say(value, unit))
+    return Labelled(pretty(name), plain(value))
 
 
 def pretty(name: str) -> str:

@@ -54,10 +54,15 @@ def diagnosis(scenario: Scenario, progress: Progress, typed: Typed) -> Diagnosis
     return Diagnosis(
         summary=diagnosis_summary(said, progress) if said else None,
         families=tuple(
-            OptionGroup(words.FAMILIES[family], tuple(Option(c, CAUSES[c].title, c in causes, "out" if c in progress.struck else "") for c in listed))
+            OptionGroup(
+                words.FAMILIES[family],
+                tuple(Option(c, CAUSES[c].title, c in causes, "out" if c in progress.struck else "") for c in listed),
+            )
             for family, listed in orders.families(scenario).items()
         ),
-        places=tuple(OptionGroup(g.title, tuple(Option(p.id, p.label, p.id == where) for p in g.places)) for g in places.groups()),
+        places=tuple(
+            OptionGroup(g.title, tuple(Option(p.id, p.label, p.id == where) for p in g.places)) for g in places.groups()
+        ),
         confidence=typed.value("confidence", 12) if typed.kind else ("" if share is None else f"{100 * share:g}"),
         cited=tuple(Option(str(line.index), step_label(line), str(line.index) in because) for line in progress.steps),
         text=typed.value("text") if typed.kind else str(body.get("text", "")),
@@ -98,9 +103,19 @@ def success(progress: Progress, typed: Typed) -> Success:
     summary = None
     if said:
         known = orders.METRICS.get(str(body["metric"]))
-        summary = {"at_s": said.at_s, "metric": known.title if known else body["metric"], "sense": known.sense if known else "", "threshold": body["threshold"]}
+        summary = {
+            "at_s": said.at_s,
+            "metric": known.title if known else body["metric"],
+            "sense": known.sense if known else "",
+            "threshold": body["threshold"],
+        }
     metrics = tuple(Option(id, f"{m.title}, {m.sense} …", id == metric, m.example) for id, m in orders.METRICS.items())
-    return Success(summary, metrics, typed.value("threshold", 64) if typed.kind else str(body.get("threshold", "")), dict(typed.slips))
+    return Success(
+        summary,
+        metrics,
+        typed.value("threshold", 64) if typed.kind else str(body.get("threshold", "")),
+        dict(typed.slips),
+    )
 
 
 @dataclass(frozen=True)
@@ -129,7 +144,11 @@ def fixes(scenario: Scenario, progress: Progress, typed: Typed) -> Fixes:
     chosen = typed.value("fix")
     return Fixes(
         applied=tuple(
-            {"title": titles.get(line.body["fix"], line.body["fix"]), "where": places.say(line.body.get("where")), "at_s": line.at_s}
+            {
+                "title": titles.get(line.body["fix"], line.body["fix"]),
+                "where": places.say(line.body.get("where")),
+                "at_s": line.at_s,
+            }
             for line in progress.fixes
         ),
         options=tuple(
@@ -138,7 +157,10 @@ def fixes(scenario: Scenario, progress: Progress, typed: Typed) -> Fixes:
                 fix.title,
                 fix.description,
                 fix.takes_place or "",
-                tuple(Option(p.id, p.label, p.id == typed.value(f"where-{fix.id}")) for p in by_kind.get(fix.takes_place or "", ())),
+                tuple(
+                    Option(p.id, p.label, p.id == typed.value(f"where-{fix.id}"))
+                    for p in by_kind.get(fix.takes_place or "", ())
+                ),
                 fix.id == chosen,
                 typed.error(f"where-{fix.id}"),
             )
@@ -160,13 +182,18 @@ class Verify:
 
 def verify(scenario: Scenario, progress: Progress, pending: int, typed: Typed) -> Verify:
     typed = typed.of("verify")
-    offered = [(step, with_) for step in STEPS if step in scenario.steps and step in PROBES for with_ in variants(PROBES[step])]
+    offered = [
+        (step, with_) for step in STEPS if step in scenario.steps and step in PROBES for with_ in variants(PROBES[step])
+    ]
     held = set(typed.post.getlist("against"))
     return Verify(
         ready=bool(progress.fixes),
         full=pending >= 2,
         variants=tuple(
-            Option(variant_id(step, with_), variant_label(step, with_), typed.value("variant") == variant_id(step, with_)) for step, with_ in offered
+            Option(
+                variant_id(step, with_), variant_label(step, with_), typed.value("variant") == variant_id(step, with_)
+            )
+            for step, with_ in offered
         ),
         against=tuple(Option(id, words.AGAINST[id], id in held) for id in orders.AGAINST),
         error=" ".join(typed.slips.values()),

@@ -24,7 +24,12 @@ class Entry:
 def entries(progress: Progress, scenario: Scenario) -> tuple[Entry, ...]:
     """Every event of the log, in order."""
     return tuple(
-        Entry(line.index, line.at_s, line.kind.replace("_", " "), SAY[line.kind](line, progress, scenario) if line.kind in SAY else "")
+        Entry(
+            line.index,
+            line.at_s,
+            line.kind.replace("_", " "),
+            SAY[line.kind](line, progress, scenario) if line.kind in SAY else "",
+        )
         for line in progress.lines
     )
 
@@ -45,7 +50,9 @@ def step(line: Line, progress: Progress, scenario: Scenario) -> str:
 
 def estimate(line: Line, progress: Progress, scenario: Scenario) -> str:
     body = line.body
-    name = f"{words.QUANTITIES.get(body['quantity'], body['quantity'])}, {words.SCALES.get(body['scale'], body['scale'])}"
+    name = (
+        f"{words.QUANTITIES.get(body['quantity'], body['quantity'])}, {words.SCALES.get(body['scale'], body['scale'])}"
+    )
     return f"{name}: {body['value']}" + (f", assuming {body['assuming']}" if body.get("assuming") else "")
 
 
@@ -62,7 +69,9 @@ def diagnose(line: Line, progress: Progress, scenario: Scenario) -> str:
 
 def success(line: Line, progress: Progress, scenario: Scenario) -> str:
     metric = orders.METRICS.get(str(line.body["metric"]))
-    return f"{metric.title if metric else line.body['metric']} {metric.sense if metric else ''} {line.body['threshold']}"
+    return (
+        f"{metric.title if metric else line.body['metric']} {metric.sense if metric else ''} {line.body['threshold']}"
+    )
 
 
 def fix(line: Line, progress: Progress, scenario: Scenario) -> str:

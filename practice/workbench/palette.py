@@ -77,7 +77,9 @@ class Palette:
     error: str
 
 
-def palette(scenario: Scenario, progress: Progress, pending: int, typed: Typed, *, locked: bool, kind: str = "step") -> Palette:
+def palette(
+    scenario: Scenario, progress: Progress, pending: int, typed: Typed, *, locked: bool, kind: str = "step"
+) -> Palette:
     """Every step offered, grouped, in palette order. `locked` while no step may be chosen at all."""
     typed = typed.of(kind)
     offered = [step for step in STEPS if step in scenario.steps and step in PROBES]
@@ -121,6 +123,10 @@ def step_form(step: str, progress: Progress, typed: Typed) -> StepForm:
 def parameters(probe: Probe, post: Post) -> tuple[Parameter, ...]:
     """A probe's parameters in its own order; nothing is chosen beforehand: the choice is part of the answer."""
     return tuple(
-        Parameter(name, words.parameter(name), tuple(Choice(id, words.choice(id), post.get(f"with-{name}") == id) for id in choices))
+        Parameter(
+            name,
+            words.parameter(name),
+            tuple(Choice(id, words.choice(id), post.get(f"with-{name}", "") == id) for id in choices),
+        )
         for name, choices in probe.parameters.items()
     )

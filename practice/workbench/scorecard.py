@@ -120,7 +120,14 @@ class Debrief:
     body: Mapping[str, Any]
 
 
-def debrief(body: Mapping[str, Any], scenario: Scenario, instance: Instance, progress: Progress, knowledge: Knowledge, fraction: float) -> Debrief:
+def debrief(
+    body: Mapping[str, Any],
+    scenario: Scenario,
+    instance: Instance,
+    progress: Progress,
+    knowledge: Knowledge,
+    fraction: float,
+) -> Debrief:
     """`body` is the stored scorecard; `fraction` the measured fraction of the floor."""
     at = {line.index: line.at_s for line in progress.lines}
     heads, beliefs = belief_table(body, instance.cause)
@@ -131,16 +138,28 @@ def debrief(body: Mapping[str, Any], scenario: Scenario, instance: Instance, pro
         labels=tuple(body["label_reasons"].items()),
         criteria=tuple(criterion(id, one, at) for id, one in body["criteria"].items()),
         steps=tuple(step(one, at) for one in body["steps"]),
-        best_path=tuple({**one, "sentence": sentence_of(knowledge, one["step"], one["finding"])} for one in body["best_path"]),
+        best_path=tuple(
+            {**one, "sentence": sentence_of(knowledge, one["step"], one["finding"])} for one in body["best_path"]
+        ),
         hidden=hidden(scenario, instance),
         estimates=tuple(told(known, progress, fraction) for known in knowledge.estimates),
         belief_heads=heads,
         beliefs=beliefs,
         figure=figures.belief(body["posteriors"], body["steps"], instance.cause, CAUSES),
-        ruled_out=tuple({**one, "word": STATUS[one["status"]], "at_s": at.get(one["event"])} for one in body["ruled_out"]),
-        predictions=tuple({**one, "title": variant_title(knowledge, one["step"]), "at_s": at.get(one["event"])} for one in body["predictions"]),
+        ruled_out=tuple(
+            {**one, "word": STATUS[one["status"]], "at_s": at.get(one["event"])} for one in body["ruled_out"]
+        ),
+        predictions=tuple(
+            {**one, "title": variant_title(knowledge, one["step"]), "at_s": at.get(one["event"])}
+            for one in body["predictions"]
+        ),
         verifications=tuple(
-            {**one, "title": variant_title(knowledge, one["step"]), "sentence": sentence_of(knowledge, one["step"], one["finding"]), "at_s": at.get(one["event"])}
+            {
+                **one,
+                "title": variant_title(knowledge, one["step"]),
+                "sentence": sentence_of(knowledge, one["step"], one["finding"]),
+                "at_s": at.get(one["event"]),
+            }
             for one in body["verifications"]
         ),
         dimensions=tuple(body["dimensions"].items()),
@@ -149,7 +168,11 @@ def debrief(body: Mapping[str, Any], scenario: Scenario, instance: Instance, pro
     )
 
 
-STATUS = {"entailed": "your readings excluded it", "not yet": "not excluded yet", "contradicted": "your readings spoke for it"}
+STATUS = {
+    "entailed": "your readings excluded it",
+    "not yet": "not excluded yet",
+    "contradicted": "your readings spoke for it",
+}
 
 
 def small(title: str) -> str:
@@ -168,20 +191,30 @@ def headline(body: Mapping[str, Any], instance: Instance, progress: Progress) ->
         return f"It was {truth}. You named {named}."
     if "lucky" in body["labels"]:
         return f"It was {truth}. You named it; your evidence did not."
-    return f"It was {truth}, and your search found it." if len(said) == 1 else f"It was {truth}, one of the causes that you named."
+    return (
+        f"It was {truth}, and your search found it."
+        if len(said) == 1
+        else f"It was {truth}, one of the causes that you named."
+    )
 
 
 def sentence(body: Mapping[str, Any], instance: Instance, fraction: float) -> str:
     """Minutes spent against the best search, beside what the symptom measured."""
     spent, best = body["minutes_spent"], body.get("minutes_best")
     parts = [f"The job’s all-reduce ran at {100 * fraction:.0f} % of its floor."]
-    parts.append(f"You spent {spent:g} cluster minutes; the best search expects {best:.0f}." if best else f"You spent {spent:g} cluster minutes.")
+    parts.append(
+        f"You spent {spent:g} cluster minutes; the best search expects {best:.0f}."
+        if best
+        else f"You spent {spent:g} cluster minutes."
+    )
     return " ".join(parts)
 
 
 def criterion(id: str, one: Mapping[str, Any], at: Mapping[int, float]) -> CriterionRow:
     links = tuple(EventLink(index, at[index]) for index in one["events"] if index in at)
-    return CriterionRow(id, one["title"], one["score"], one["weight"], one["applicable"], one["why"], one["score"] < GOOD_ENOUGH, links)
+    return CriterionRow(
+        id, one["title"], one["score"], one["weight"], one["applicable"], one["why"], one["score"] < GOOD_ENOUGH, links
+    )
 
 
 def step(one: Mapping[str, Any], at: Mapping[int, float]) -> StepRow:
@@ -202,7 +235,10 @@ def step(one: Mapping[str, Any], at: Mapping[int, float]) -> StepRow:
 def hidden(scenario: Scenario, instance: Instance) -> Hidden:
     cause, bound = CAUSES[instance.cause], scenario.cause(instance.cause)
     known = describe(FAULTS[instance.cause])["params"] if instance.cause in FAULTS else {}
-    magnitude = [(known.get(name, {}).get("description") or name, say(value, known.get(name, {}).get("unit") or "")) for name, value in instance.params.items()]
+    magnitude = [
+        (known.get(name, {}).get("description") or name, say(value, known.get(name, {}).get("unit") or ""))
+        for name, value in instance.params.items()
+    ]
     topology = instance.setting.topology
     if instance.cause == "worse-placement":
         magnitude.append(("uplinks of the far leaf", say(topology.far_uplink_rate, "bit/s")))

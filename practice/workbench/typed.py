@@ -12,10 +12,10 @@ from practice.orders import Post
 class Nothing:
     """A form that was not sent."""
 
-    def get(self, name: str, default: str = "") -> Any:
+    def get(self, name: str, default: str, /) -> Any:
         return default
 
-    def getlist(self, name: str) -> Sequence[Any]:
+    def getlist(self, name: str, /) -> Sequence[Any]:
         return []
 
 

@@ -104,5 +104,3 @@ def bodies(attempt: Attempt, kind: str) -> list[dict]:
 def without_tokens(html: str) -> str:
     """A page without what is new at each rendering."""
     return re.sub(r'name="(token|csrfmiddlewaretoken)" value="[^"]*"', "", html)
-
-

@@ -23,7 +23,9 @@ def play(candidate: Candidate, cause: str, place: str, fix: str) -> Attempt:
     answers = [
         candidate.do(attempt, "ask", fact="topology"),
         candidate.do(attempt, "estimate", collective_floor__production="5.6 s", collective_floor__lab="0.442 s"),
-        candidate.do(attempt, "estimate", **{"collective-floor-production": "5.6 s", "collective-floor-lab": "0.442 s"}),
+        candidate.do(
+            attempt, "estimate", **{"collective-floor-production": "5.6 s", "collective-floor-lab": "0.442 s"}
+        ),
         candidate.do(attempt, "verdict", collective="below-floor"),
         candidate.do(attempt, "hypothesis", causes=["throttled-rank", "degraded-link"]),
         candidate.do(
@@ -36,7 +38,9 @@ def play(candidate: Candidate, cause: str, place: str, fix: str) -> Attempt:
     ]
     step_times, bench = attempt.events.filter(kind="step")
     answers += [
-        candidate.do(attempt, "rule_out", families=["host", "input"], because=[step_times.index], text="ranks are even"),
+        candidate.do(
+            attempt, "rule_out", families=["host", "input"], because=[step_times.index], text="ranks are even"
+        ),
         candidate.do(attempt, "rule_out", causes=["no-overlap"], because=[bench.index]),
         candidate.do(attempt, "restore", causes=["no-overlap"]),
         candidate.step(attempt, "link-rates", scope="all"),

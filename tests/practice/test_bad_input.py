@@ -83,7 +83,11 @@ def _plain(html: str) -> str:
         ("note", {"text": "   "}, "The note is empty."),
         ("note", {"text": "x" * 5000}, "A note holds 4,000 characters; this has 5,000."),
         ("diagnose", {"confidence": "90"}, "Name at least one cause."),
-        ("diagnose", {"causes": "no-overlap", "confidence": "very"}, "Write your confidence as a number from 0 to 100."),
+        (
+            "diagnose",
+            {"causes": "no-overlap", "confidence": "very"},
+            "Write your confidence as a number from 0 to 100.",
+        ),
         ("diagnose", {"causes": "no-overlap", "confidence": "140"}, "Confidence goes from 0 to 100 %"),
         ("diagnose", {"causes": "no-overlap", "confidence": "nan"}, "Confidence goes from 0 to 100 %"),
         ("diagnose", {"causes": "no-overlap", "confidence": "5", "where": "rank:77"}, "There is no place “rank:77”"),

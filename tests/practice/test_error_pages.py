@@ -1,4 +1,4 @@
-"""Three kinds of errors, three answers: a slip in place, a broken scenario set aside, our own fault with a reference."""
+"""Three kinds of errors: a slip in place, a broken scenario set aside, our own fault with a reference."""
 
 from __future__ import annotations
 

@@ -25,7 +25,10 @@ def path_of(candidate: Candidate, attempt: Attempt) -> dict[str, str]:
         "success": candidate.do(attempt, "success", metric="step-time", threshold="700 ms"),
         "fix": candidate.do(attempt, "fix", fix="restart-job"),
         "verify": candidate.do(attempt, "verify", variant="overlap-trace", against="floor"),
-        **{name: candidate.client.get(reverse(f"practice:{name}", args=[attempt.pk])) for name in ("attempt", "conclusion")},
+        **{
+            name: candidate.client.get(reverse(f"practice:{name}", args=[attempt.pk]))
+            for name in ("attempt", "conclusion")
+        },
         "home": candidate.client.get(reverse("practice:home")),
     }
     for row in Evidence.objects.of(attempt.owner):

@@ -14,7 +14,9 @@ def event(index: int, kind: str, at_s: float | None = None, **body: object) -> S
 
 
 def test_the_first_value_of_an_estimate_stands():
-    log = [event(i, "estimate", quantity="collective-floor", scale="lab", value=v) for i, v in enumerate(("1 s", "2 s"))]
+    log = [
+        event(i, "estimate", quantity="collective-floor", scale="lab", value=v) for i, v in enumerate(("1 s", "2 s"))
+    ]
     assert fold(log, FAMILIES).estimates["collective-floor", "lab"].body["value"] == "1 s"
 
 
@@ -24,7 +26,10 @@ def test_a_family_strikes_all_its_causes_and_each_can_be_taken_back():
 
 
 def test_a_cause_struck_twice_rests_on_the_first_evidence():
-    log = [event(0, "rule_out", causes=["throttled-rank"], because=[7]), event(1, "rule_out", causes=["throttled-rank"], because=[8])]
+    log = [
+        event(0, "rule_out", causes=["throttled-rank"], because=[7]),
+        event(1, "rule_out", causes=["throttled-rank"], because=[8]),
+    ]
     assert fold(log, FAMILIES).struck["throttled-rank"].because == (7,)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from django.contrib.staticfiles import finders
 from django.urls import reverse
@@ -15,7 +16,7 @@ def test_the_first_page_with_all_that_it_loads_is_within_its_weight(plain_ada):
     html = plain_ada.client.get(reverse("practice:home")).content.decode()
     files = re.findall(r'(?:href|src)="/static/([^"]+)"', html)
     assert files
-    weight = len(html.encode()) + sum(len(open(finders.find(file), "rb").read()) for file in files)
+    weight = len(html.encode()) + sum(Path(finders.find(file)).stat().st_size for file in files)
     assert weight <= LIMIT_BYTES, f"{weight} bytes before compression"
 
 

@@ -47,14 +47,16 @@ def test_a_page_refreshes_itself_only_while_a_step_is_pending(plain_ada):
     _pend(attempt)
     html = plain_ada.page(attempt)
     assert '<noscript><meta http-equiv="refresh"' in html
-    assert "<progress" in html and "hx-trigger=\"every 1s\"" in html
+    assert "<progress" in html and 'hx-trigger="every 1s"' in html
 
 
 def _pend(attempt, step: str = "input-timings", slot: int = 0) -> Evidence:
     """One more evidence that may be shown in an hour."""
     at = timezone.now()
     row = Evidence.objects.filter(owner=attempt.owner).first()
-    values = {f.name: getattr(row, f.name) for f in Evidence._meta.fields if f.name not in ("id", "shown_at", "finding")}
+    values = {
+        f.name: getattr(row, f.name) for f in Evidence._meta.fields if f.name not in ("id", "shown_at", "finding")
+    }
     values |= {"step": step, "variant": step, "slot": slot, "ready_at": at + timedelta(hours=1)}
     return Evidence.objects.create(**values, shown_at=None)
 
