@@ -6,8 +6,9 @@ the causes of others ahead in the queue; arrivals, priorities and nominal times 
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 
@@ -33,21 +34,49 @@ def finishes(asked: Iterable[Asked], *, machines: int = 1) -> dict[Hashable, dat
 
     Inside one priority: first come, first served. A run that has begun is never interrupted.
     """
-    waiting = sorted(asked, key=lambda run: (run.created_at, str(run.id)))
+    events = sorted(event for run in asked for event in events_of(run))
     ends: dict[Hashable, datetime] = {}
-    if not waiting:
+    if not events:
         return ends
-    free = [waiting[0].created_at] * max(1, machines)
-    while waiting:
-        free.sort()
-        moment = max(free[0], min(run.created_at for run in waiting))
-        chosen = most_urgent(waiting, moment)
-        waiting.remove(chosen)
-        free[0] = ends[chosen.id] = moment + timedelta(seconds=chosen.nominal_s)
-    return ends
+    free = [events[0].moment] * max(1, machines)
+    waiting: list[Waiting] = []
+    at = 0
+    while True:
+        while at < len(events) and events[at].moment <= free[0]:
+            heapq.heappush(waiting, events[at].waiting)
+            at += 1
+        while waiting and waiting[0].run.id in ends:
+            heapq.heappop(waiting)
+        if waiting:
+            run = heapq.heappop(waiting).run
+            ends[run.id] = free[0] + timedelta(seconds=run.nominal_s)
+            heapq.heapreplace(free, ends[run.id])
+        elif at < len(events):
+            heapq.heapreplace(free, events[at].moment)
+        else:
+            return ends
 
 
-def most_urgent(waiting: list[Asked], moment: datetime) -> Asked:
-    """Of the runs that had been asked for by `moment`, in order of arrival: the first of the highest priority."""
-    there = [run for run in waiting if run.created_at <= moment]
-    return max(there, key=lambda run: run.priority_at(moment))
+@dataclass(frozen=True, order=True)
+class Waiting:
+    """A run's place among those that wait: the most urgent first, then the one that came first."""
+
+    less_urgent: int
+    created_at: datetime
+    name: str
+    run: Asked = field(compare=False)
+
+
+@dataclass(frozen=True, order=True)
+class Event:
+    """From this moment on the run waits with this urgency. A hurried run has two; the second overtakes the first."""
+
+    moment: datetime
+    waiting: Waiting
+
+
+def events_of(run: Asked) -> list[Event]:
+    moments = [run.created_at]
+    if run.hurried_at is not None and run.hurried_at > run.created_at:
+        moments.append(run.hurried_at)
+    return [Event(at, Waiting(-run.priority_at(at), run.created_at, str(run.id), run)) for at in moments]

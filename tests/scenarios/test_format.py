@@ -45,7 +45,7 @@ BROKEN = [
     ("{value: 5.6 s}", "{value: 56 s}", "no accepted value is the one that the scale gives, 5.595"),
     ("{mfu_now}", "{mfu_then}", 'placeholder "{mfu_then}" is unknown'),
     ("every link is up.", "every link is up but for a degraded link.", 'the text names "degraded-link"'),
-    ("    params: {duty: [0.32, 0.42]}", "    params: {duty: [0.32]}", "causes.0.params.duty"),
+    ("    params: {duty: [", "    params: {duty: [0.5, ", "causes.0.params.duty"),
     ("  - level: 2\n", "  - level: 3\n", "hints climb from level 1"),
 ]  # fmt: skip
 

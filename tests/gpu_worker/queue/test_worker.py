@@ -1,4 +1,4 @@
-"""A real Celery worker on a real Redis and the real lab: it serves, survives its children's deaths and lost doorbells."""
+"""A real Celery worker on a real Redis and the real lab: it serves, and survives deaths and lost doorbells."""
 
 from __future__ import annotations
 
