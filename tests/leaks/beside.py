@@ -6,6 +6,7 @@ import hashlib
 import random
 import re
 import time
+from collections.abc import Sequence
 from html.parser import HTMLParser
 from typing import Any
 from uuid import UUID
@@ -17,6 +18,7 @@ from django.utils import timezone
 from gpu_worker.models import Evidence, Run
 from practice.models import Attempt
 from scenarios import evidence as service
+from scenarios import instances
 from tests.leaks.scenes import KEY, STEPS
 
 TOKEN = re.compile(r'name="token" value="([^"]+)"')
@@ -80,9 +82,9 @@ IGNORED_HEADERS = {"Content-Length"}
 class Collector:
     """Plays one attempt in an order that the seed alone decides, and notes all that is no reading."""
 
-    def __init__(self, seed: int, at_most: int) -> None:
+    def __init__(self, seed: int, at_most: int, steps: Sequence[tuple[str, dict]] = STEPS) -> None:
         self.rng = random.Random(seed)
-        self.steps = self.rng.sample(STEPS, at_most)
+        self.steps = self.rng.sample(steps, at_most)
         self.client = Client()
         self.found: dict[str, float] = {}
         self.opened = time.perf_counter()
@@ -108,8 +110,6 @@ class Collector:
             self.choose(attempt, step, with_)
         self.timed("conclusion", "get", reverse("practice:conclusion", args=[attempt.pk]))
         self.note("queue", {"runs": float(Run.objects.filter(owner=attempt.owner).count())})
-        from scenarios import instances
-
         return self.found, instances.get(attempt.draw.table, attempt.draw.instance).cause
 
     def choose(self, attempt: Attempt, step: str, with_: dict[str, str]) -> None:
@@ -123,9 +123,15 @@ class Collector:
         self.note(where, {name: number_of(value) for name, value in told.items()})
         self.note(where, {"wait": (row.ready_at - row.requested_at).total_seconds(), "slot": float(row.slot)})
         its = [attempt.pk, row.pk]
+        self.after_choice(where, reverse("practice:evidence", args=its))
+        row.refresh_from_db()
         self.timed(f"{where} card", "get", reverse("practice:evidence", args=its), HTTP_HX_REQUEST="true")
         got = self.client.get(reverse("practice:evidence_json", args=its)).json()
         self.note(where, {"order": float(attempt.events.count()), **ids(row.pk), **beside(got)})
+
+
+    def after_choice(self, where: str, address: str) -> None:
+        """The bank answers at once; there is nothing to wait for."""
 
 
 def ids(value: UUID) -> dict[str, float]:

@@ -101,8 +101,8 @@ class Operator:
             "for e in Evidence.objects.filter(owner=attempt).exclude(shown_at=None).order_by('shown_at'):\n"
             "    r = e.run\n"
             "    whole = r.whole_run() if r else None\n"
-            "    result.append({'step': e.step, 'variant': e.variant, 'purpose': e.purpose, 'live': e.live, 'note': e.note,"
-            " 'finding': e.finding, 'started_at': r and r.started_at.timestamp(),"
+            "    result.append({'step': e.step, 'variant': e.variant, 'purpose': e.purpose, 'live': e.live,"
+            " 'note': e.note, 'finding': e.finding, 'started_at': r and r.started_at.timestamp(),"
             " 'faults': whole and [f.model_dump() for f in whole.spec.faults], 'fired': whole and whole.fired})",
             attempt=attempt,
         )
