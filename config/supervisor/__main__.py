@@ -92,7 +92,7 @@ def serve(keeper: Keeper, start: Start, began: float) -> None:
     tell_missing(start, told)
     say(f"Rank 37 answers at {start.address} ({time.monotonic() - began:.1f} s). Ctrl-C stops everything.")
     if lab_is_checking(keeper, told):
-        say("Lab: checking for about a minute that this machine reproduces the calibration; until then the bank answers.")
+        say("Lab: checking this machine against the calibration, about a minute; until then the bank answers.")
         if keeper.run(until=slowly(lambda: ready.evidence_is_live(start.port))):
             say("Lab: this machine reproduces the calibration; live evidence is on.")
     keeper.run(until=lambda: False)
