@@ -43,7 +43,7 @@ class Job(Frozen):
     measured_steps: int = Field(default=6, ge=1, le=200)
     warmup_steps: int = Field(default=2, ge=1, le=20)
     overlap: bool = Field(default=True, description="reduce buckets during backward; False: after it")
-    bucket_cap_mb: float = 2.0
+    bucket_cap_mb: float = 1.0
     gradient_as_bucket_view: bool = False
     shuffle_seed: int = 17
     flight_recorder_entries: int = Field(default=0, ge=0, le=20_000, description="TORCH_FR_BUFFER_SIZE in the ranks' environment")

@@ -1,0 +1,144 @@
+"""From the words of a command line to an ExperimentSpec. Pure; raises BadSpec with a sentence for the person."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import ValidationError
+
+from gpu_worker.errors import BadSpec
+from gpu_worker.faults import kind_of
+from gpu_worker.faults.base import FaultKind
+from gpu_worker.lab_plan import MAX_RANKS
+from gpu_worker.probes import PROBES
+from gpu_worker.probes.base import Probe
+from gpu_worker.specs import ExperimentSpec, Fault, Setting, Topology
+from grader.units import QuantityError, parse_quantity
+
+DEFAULTS = {"size": "job", "placement": "as-job", "scope": "all"}
+# What the slow networks carry where only the rate of the fast one is given: as in the flagship's setting.
+SLOW_SHARE = 0.4
+DEFAULT_RANK_PLACE = "rank:1"
+
+
+@dataclass(frozen=True)
+class Request:
+    """The options of `lab run`, as typed; None where left out."""
+
+    probe: str
+    faults: Sequence[str] = ()
+    places: Sequence[str] = ()
+    topology: str = "leaf-spine"
+    ranks: int = 4
+    size: str | None = None
+    rate: str | None = None
+    placement: str | None = None
+    scope: str | None = None
+    repeats: int = 5
+
+
+def probe_of(request: Request) -> Probe:
+    """Raises BadSpec that names the probes there are."""
+    if request.probe not in PROBES:
+        raise BadSpec(f"there is no probe {request.probe!r}; the lab has {', '.join(PROBES)}")
+    return PROBES[request.probe]
+
+
+def parameters_of(request: Request) -> dict[str, str]:
+    """The probe's parameters with defaults. Raises BadSpec for one that it has not, or a choice that it has not."""
+    probe = probe_of(request)
+    named = request.size if request.size in probe.parameters.get("size", ()) else None
+    given = {"size": named, "placement": request.placement, "scope": request.scope}
+    for name, value in given.items():
+        choices = probe.parameters.get(name)
+        if value is not None and choices is None:
+            raise BadSpec(f"probe {probe.id} has no --{name}; it has {', '.join(probe.parameters) or 'no parameters'}")
+        if value is not None and choices is not None and value not in choices:
+            raise BadSpec(f"--{name} is {value!r}, but must be {' or '.join(choices)}")
+    return {name: given.get(name) or DEFAULTS.get(name, choices[0]) for name, choices in probe.parameters.items()}
+
+
+def spec_of(request: Request) -> ExperimentSpec:
+    """The experiment that the probe reads, in the setting and with the faults that were asked for."""
+    probe, parameters = probe_of(request), parameters_of(request)
+    name = probe.experiment(parameters).partition("[")[0]
+    setting = _setting(request)
+    fields: dict[str, Any] = {"experiment": name, "setting": setting, "faults": _faults(request)}
+    if name == "microbenchmark":
+        fields |= {"with": parameters, "repeats": request.repeats, "size_bytes": _size(request, probe)}
+    elif request.size is not None:
+        raise BadSpec(f"probe {probe.id} reads the job, whose gradients have their own size; leave --size out")
+    try:
+        return ExperimentSpec.model_validate(fields)
+    except ValidationError as problem:
+        first = problem.errors()[0]
+        raise BadSpec(f"{'.'.join(map(str, first['loc']))} is {first['input']!r}: {first['msg']}") from None
+
+
+def _setting(request: Request) -> Setting:
+    if not 2 <= request.ranks <= MAX_RANKS:
+        raise BadSpec(f"--ranks is {request.ranks}, but must be 2 to {MAX_RANKS}")
+    if request.topology not in ("leaf-spine", "flat"):
+        raise BadSpec(f"--topology is {request.topology!r}, but must be leaf-spine or flat")
+    shape = {
+        "kind": request.topology,
+        "hosts": request.ranks,
+        "hosts_per_leaf": max(2, math.ceil(request.ranks / 2)),
+    }
+    if request.rate is not None:
+        rate = round(_quantity("--rate", request.rate, "rate"))
+        slow = max(1, round(rate * SLOW_SHARE))
+        shape |= {"link_rate": rate, "far_uplink_rate": slow, "management_rate": slow}
+    return Setting(topology=Topology.model_validate(shape), placement=tuple(range(request.ranks)))
+
+
+def _size(request: Request, probe: Probe) -> int | None:
+    if request.size is None or request.size in probe.parameters["size"]:
+        return None
+    return round(_quantity("--size", request.size, "data"))
+
+
+def _faults(request: Request) -> tuple[Fault, ...]:
+    if len(request.places) > len(request.faults):
+        raise BadSpec(f"--place {request.places[-1]} belongs to no --fault; give one --place a fault, in their order")
+    places = [*request.places, *([None] * len(request.faults))]
+    return tuple(_fault(text, place) for text, place in zip(request.faults, places, strict=False))
+
+
+def _fault(text: str, place: str | None) -> Fault:
+    cause, _, rest = text.partition(":")
+    kind = kind_of(Fault(cause=cause))
+    params = dict(_parameter(kind, part) for part in rest.split(",") if part)
+    default = DEFAULT_RANK_PLACE if kind.place_kind == "rank" else None
+    return Fault(cause=cause, place=place or default, params=params)
+
+
+def _parameter(kind: FaultKind, text: str) -> tuple[str, float]:
+    name, equals, value = text.partition("=")
+    schema: Mapping[str, Any] = kind.params.model_json_schema().get("properties", {})
+    if not equals or name not in schema:
+        known = ", ".join(schema) or "none"
+        raise BadSpec(f"fault {kind.id} has no parameter {text!r}; write name=value, it has {known}")
+    return name, _number(f"{kind.id}:{name}", value, schema[name].get("kind", "count"))
+
+
+def _number(what: str, text: str, kind: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        if kind == "byte-rate":  # `120kB/s`: a rate like any other, kept in bytes
+            return _quantity(what, text, "rate") / 8
+        return _quantity(what, text, kind)
+    if not math.isfinite(number):
+        raise BadSpec(f"{what} is {text!r}, which is no finite number")
+    return number
+
+
+def _quantity(what: str, text: str, kind: Any) -> float:
+    try:
+        return parse_quantity(text, kind)
+    except QuantityError as problem:
+        raise BadSpec(f"{what}: {problem}") from None

@@ -1,0 +1,167 @@
+"""`manage.py lab`: what the lab can do, one run of it, its self-check, its sweeping."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils import timezone
+
+from gpu_worker.errors import BadSpec, LabError
+from gpu_worker.lab_request import Request, parameters_of, probe_of, spec_of
+from gpu_worker.probes.base import Probe, ProbeResult, Series
+from gpu_worker.readable import say
+from gpu_worker.specs import ExperimentSpec, WholeRun
+
+DOES_NOT_HOLD, BAD_USAGE = 1, 2
+
+
+class Command(BaseCommand):
+    help = "The lab: capabilities, probes, faults, run, self-check, sweep. Exit codes: 0 fine, 1 does not hold, 2 bad input."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+        for name, text in {
+            "capabilities": "what this machine can do, and why not",
+            "probes": "the diagnostic measurements there are",
+            "faults": "the faults that can be injected, with the bounds of their parameters",
+            "self-check": "does this machine reproduce what readings must show? About a minute; stores the result",
+            "sweep": "removes what dead runs of ours left",
+        }.items():
+            actions.add_parser(name, help=text).add_argument("--json", action="store_true")
+        _add_run(actions.add_parser("run", help="one experiment, read by one probe"))
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            getattr(self, f"do_{options['action'].replace('-', '_')}")(options)
+        except BadSpec as problem:
+            raise CommandError(problem.reason, returncode=BAD_USAGE) from None
+        except LabError as problem:
+            raise CommandError(problem.reason, returncode=DOES_NOT_HOLD) from None
+
+    def show(self, options: Mapping[str, Any], found: Any, lines: list[str]) -> None:
+        self.stdout.write(json.dumps(found, indent=2) if options["json"] else "\n".join(lines))
+
+    def do_capabilities(self, options: Mapping[str, Any]) -> None:
+        from gpu_worker.capabilities import capabilities
+
+        found = capabilities()
+        lines = [
+            f"{name:14} {'yes' if facts['available'] else 'no'}{_after(facts.get('how') or facts['reason'])}"
+            for name, facts in found.items()
+        ]
+        self.show(options, found, lines)
+
+    def do_probes(self, options: Mapping[str, Any]) -> None:
+        from gpu_worker.probes import PROBES
+
+        found = [_probe(probe) for probe in PROBES.values()]
+        self.show(options, found, [f"{p['id']:24} {p['price_min']:3g} min  {p['question']}" for p in found])
+
+    def do_faults(self, options: Mapping[str, Any]) -> None:
+        from gpu_worker.faults import FAULTS, describe
+
+        found = [describe(kind) for kind in FAULTS.values()]
+        lines = [f"{f['id']:20} place: {f['place']:5} {_bounds(f['params'])}" for f in found]
+        self.show(options, found, lines)
+
+    def do_run(self, options: Mapping[str, Any]) -> None:
+        from gpu_worker import lab
+
+        request = Request(**{name: options[name] for name in Request.__dataclass_fields__})
+        probe, parameters, spec = probe_of(request), parameters_of(request), spec_of(request)
+        try:
+            run = lab.run_experiment(spec, progress=None if options["json"] else self._tell)
+        finally:
+            lab.close()
+        result = probe.read(run, parameters)
+        finding = probe.finding(result)
+        lines = [f"{r.label}: {say(r.value, r.unit)}" for r in result.readings.values()]
+        self.show(options, _report(probe, spec, run, result, finding), [*lines, f"finding: {finding}"])
+
+    def do_self_check(self, options: Mapping[str, Any]) -> None:
+        from gpu_worker import lab
+        from gpu_worker.selfcheck import Verdict, check_and_store
+
+        def tell(verdict: Verdict) -> None:
+            if not options["json"]:
+                self.stdout.write(f"{'ok    ' if verdict.ok else 'not ok'} {verdict.name}{_after(verdict.why)}")
+
+        try:
+            stored = check_and_store(timezone.now(), tell=tell)
+        finally:
+            lab.close()
+        if options["json"]:
+            self.stdout.write(json.dumps({"ok": stored.ok, "machine": stored.machine, **stored.details}, indent=2))
+        if not stored.ok:
+            raise CommandError("this machine does not reproduce the lab's readings", returncode=DOES_NOT_HOLD)
+
+    def do_sweep(self, options: Mapping[str, Any]) -> None:
+        from gpu_worker.sweep import sweep
+
+        found = [{"pid": orphan.pid, "what": orphan.what} for orphan in sweep()]
+        lines = [f"ended {one['pid']}: {one['what']}" for one in found]
+        self.show(options, found, lines or ["nothing was left behind"])
+
+    def _tell(self, progress: Mapping[str, Any]) -> None:
+        if sys.stderr.isatty():
+            self.stderr.write(f"{progress['phase']} {progress['done']}/{progress['total']}")
+
+
+def _add_run(parser: CommandParser) -> None:
+    parser.add_argument("probe", metavar="PROBE", help="an id of `lab probes`")
+    parser.add_argument("--fault", action="append", default=[], dest="faults", metavar="CAUSE[:k=v,…]")
+    parser.add_argument("--place", action="append", default=[], dest="places", help="rank:2, host:1, link:leaf0-spine1")
+    parser.add_argument("--topology", default="leaf-spine", help="leaf-spine or flat")
+    parser.add_argument("--ranks", type=int, default=4)
+    parser.add_argument("--size", help="of the message: 14MB, or small or job")
+    parser.add_argument("--rate", help="of the fabric's links: 400Mbit")
+    parser.add_argument("--placement", help="as-job or packed")
+    parser.add_argument("--scope", help="for link-rates: suspects or all")
+    parser.add_argument("--repeats", type=int, default=5, help="kept iterations of the microbenchmark")
+    parser.add_argument("--json", action="store_true")
+
+
+def _report(probe: Probe, spec: ExperimentSpec, run: WholeRun, result: ProbeResult, finding: str) -> dict[str, Any]:
+    provenance = {**run.provenance, "experiment": spec.key, "topology": spec.setting.topology.kind, "live": True}
+    return {
+        "probe": probe.id,
+        "fault": [fault.model_dump() for fault in spec.faults] or None,
+        "fired": run.fired,
+        "provenance": provenance,
+        "readings": {name: {"value": r.value, "unit": r.unit} for name, r in result.readings.items()},
+        "series": {name: _series(series) for name, series in result.series.items()},
+        "finding": finding,
+    }
+
+
+def _series(series: Series) -> dict[str, Any]:
+    return {
+        "columns": list(series.columns),
+        "units": list(series.units),
+        "rows": [list(row) for row in series.rows],
+        "caption": series.caption,
+    }
+
+
+def _probe(probe: Probe) -> dict[str, Any]:
+    return {
+        "id": probe.id,
+        "title": probe.title,
+        "question": probe.question,
+        "price_min": probe.price_min,
+        "stops_job": probe.stops_job,
+        "parameters": {name: list(choices) for name, choices in probe.parameters.items()},
+        "findings": dict(probe.findings),
+    }
+
+
+def _bounds(params: Mapping[str, Mapping[str, Any]]) -> str:
+    return ", ".join(f"{n} {p['minimum']:g} to {p['maximum']:g} {p['unit']}".strip() for n, p in params.items())
+
+
+def _after(text: str) -> str:
+    return f"  ({text})" if text else ""
