@@ -27,11 +27,24 @@ class RankTimes:
     exposed_s: float
     optimizer_s: float
     compute_s: float
+    waiting_s: float
     total_s: float
 
     @property
     def name(self) -> str:
         return f"rank {self.rank}"
+
+    @property
+    def waiting_share(self) -> float:
+        """Share of compute spent waiting for a core."""
+        return self.waiting_s / max(self.compute_s, 1e-9)
+
+    @property
+    def held_s(self) -> float:
+        """Compute without waiting for a core. Ranks of the lab share cores, which accelerators do not: where one rank
+        comes late, whoever shares its core computes at double speed, and the punctual ones elsewhere would look slow.
+        """
+        return self.compute_s - self.waiting_s
 
 
 def rank_times(run: WholeRun) -> list[RankTimes]:
@@ -51,11 +64,15 @@ def _times_of(rank: dict[str, Any]) -> RankTimes:
     def mid(value: Callable[[dict[str, Any]], float]) -> float:
         return median(value(step) for step in rank["steps"])
 
+    compute_s = mid(lambda step: step["forward_s"] + step["backward_s"])
+    telemetry = rank["telemetry"]
+    waited = min(telemetry["run_delay_s"] / max(telemetry["compute_wall_s"], 1e-9), 0.99)
     return RankTimes(
         rank=rank["rank"],
         host=rank["host"],
         **{f"{phase}_s": mid(lambda step, key=f"{phase}_s": step[key]) for phase in PHASES},  # type: ignore[misc]
-        compute_s=mid(lambda step: step["forward_s"] + step["backward_s"]),
+        compute_s=compute_s,
+        waiting_s=compute_s * waited,
         total_s=mid(lambda step: step["total_s"]),
     )
 

@@ -12,23 +12,36 @@ from gpu_worker.readable import say
 from gpu_worker.specs import WholeRun
 
 FLAGGED, CLEAR = 0.75, 0.85
-ROLES = {"input": "c6", "forward": "c1", "backward": "c3", "exposed": "c2", "optimizer": "c4"}
-NAMES = {"exposed": "exposed communication"}
+WAITING = "waiting for a core"
+BARS = (
+    ("input", "c6"),
+    ("forward", "c1"),
+    ("backward", "c3"),
+    (WAITING, "ink-3@0.35"),
+    ("exposed communication", "c2"),
+    ("optimizer", "c4"),
+)
 
 
 def read(run: WholeRun, params: Mapping[str, str]) -> ProbeResult:
     """Medians over the measured steps of each rank's phases, and how each rank compares with the others."""
     times = _job.rank_times(run)
-    columns = ("rank", "host", "total", *(NAMES.get(phase, phase) for phase in _job.PHASES))
-    rows = tuple(
-        (r.name, f"host{r.host}", r.total_s, *(getattr(r, f"{phase}_s") for phase in _job.PHASES)) for r in times
+    columns = ("rank", "host", "total", *(name for name, _ in BARS))
+    rows = tuple((r.name, f"host{r.host}", r.total_s, *_phases(r)) for r in times)
+    caption = (
+        f"Median of {len(run.ranks[0]['steps'])} steps. Forward and backward are without waiting for a core, which the "
+        "lab's ranks share and accelerators do not. The collective makes ranks wait for each other, so totals agree."
     )
-    steps = len(run.ranks[0]["steps"])
-    caption = f"Median of {steps} steps, rank by rank. The collective makes ranks wait for each other, so totals agree."
     return ProbeResult(
         {**_pace(run, times), **_against_floor(run), **_peers(times)},
-        {"phases": Series(columns, ("text", "text", *("s",) * 6), rows, caption)},
+        {"phases": Series(columns, ("text", "text", *("s",) * 7), rows, caption)},
     )
+
+
+def _phases(rank: _job.RankTimes) -> tuple[float, ...]:
+    working = 1 - rank.waiting_share
+    forward, backward = rank.forward_s * working, rank.backward_s * working
+    return rank.input_s, forward, backward, rank.waiting_s, rank.exposed_s, rank.optimizer_s
 
 
 def _pace(run: WholeRun, times: list[_job.RankTimes]) -> dict[str, Reading]:
@@ -53,11 +66,13 @@ def _against_floor(run: WholeRun) -> dict[str, Reading]:
 
 
 def _peers(times: list[_job.RankTimes]) -> dict[str, Reading]:
-    compute, fed = _job.scores([r.compute_s for r in times]), _job.input_scores(times)
+    compute, fed = _job.scores([r.held_s for r in times]), _job.input_scores(times)
     exposed = [r.exposed_s for r in times]
     return {
         "worst_compute_score": Reading(
-            min(compute), "ratio", "Worst compute score: others' median forward + backward over own"
+            min(compute),
+            "ratio",
+            "Worst compute score: others' median forward + backward over own, without waiting for cores",
         ),
         "worst_compute_rank": Reading(times[_job.worst(compute)].name, "text", "Rank with that compute score"),
         "worst_input_score": Reading(
@@ -75,10 +90,14 @@ def _peers(times: list[_job.RankTimes]) -> dict[str, Reading]:
 
 
 def classify(values: Mapping[str, float]) -> str:
-    """The lower of the two scores decides; each phase is scored apart, since a total would dilute it."""
+    """Each phase is scored apart, since a total would dilute it. Input comes first: a rank that waits for its input
+    leaves its share of the machine to others, which bends their compute times; the other way round nothing bends.
+    """
     compute, fed = values["worst_compute_score"], values["worst_input_score"]
-    if min(compute, fed) < FLAGGED:
-        return "one-rank-slow-compute" if compute <= fed else "one-rank-slow-input"
+    if fed < FLAGGED:
+        return "one-rank-slow-input"
+    if compute < FLAGGED:
+        return "one-rank-slow-compute"
     return "even" if min(compute, fed) >= CLEAR else INCONCLUSIVE
 
 
@@ -86,10 +105,7 @@ def figure(result: ProbeResult, params: Mapping[str, str]) -> dict[str, Any]:
     """Stacked bars, one a rank, one colour a phase."""
     rows = result.series["phases"].rows
     labels = [row[0] for row in rows]
-    traces = [
-        _phase(NAMES.get(phase, phase), ROLES[phase], labels, [row[3 + at] for row in rows])
-        for at, phase in enumerate(_job.PHASES)
-    ]
+    traces = [_phase(name, role, labels, [row[3 + at] for row in rows]) for at, (name, role) in enumerate(BARS)]
     spread = f"totals from {say(min(row[2] for row in rows), 's')} to {say(max(row[2] for row in rows), 's')}"
     alt = f"Median step of {len(rows)} ranks by phase, from input to optimizer; {spread}"
     return figures.frame(
