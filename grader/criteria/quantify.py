@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from grader.criteria.base import Case, Mark, clamp, nothing
-from grader.knowledge import EstimateKnowledge
+from grader.knowledge import INCONCLUSIVE, EstimateKnowledge
 from grader.transcript import Estimate, Step, TranscriptError, Verdict
 from grader.units import QuantityError, format_quantity, parse_quantity
 
@@ -116,18 +116,18 @@ def _verdict(case: Case, floor_event: int) -> tuple[float, int | None, str]:
         said = "The verdict came before it" if made else "No verdict was drawn from it"
         return 0.0, made[0][0] if made else None, f"{said}, so the arithmetic decided nothing."
     number, verdict = after
-    right = _right_verdict(case)
-    if right is None or verdict.collective == right:
-        return 1.0, number, f"You said {verdict.collective.replace('-', ' ')}, as the measured collective was."
-    return (
-        0.0,
-        number,
-        f"You said {verdict.collective.replace('-', ' ')}, but the measured collective was {right.replace('-', ' ')}.",
-    )
+    said, right = f"You said {verdict.collective.replace('-', ' ')}", _right_verdict(case)
+    if right is None:
+        return 1.0, number, f"{said}; the measured collective lies between, so either may be said."
+    if verdict.collective == right:
+        return 1.0, number, f"{said}, as the measured collective was."
+    return 0.0, number, f"{said}, but the measured collective was {right.replace('-', ' ')}."
 
 
 def _right_verdict(case: Case) -> str | None:
-    """From the measured fraction of the floor; without one, from the symptom's finding; None: either may be said."""
+    """By the measured fraction of the floor, else by the symptom's finding. None: either may be said."""
+    if case.timeline.symptom == INCONCLUSIVE:
+        return None
     fractions = [v for name, v in case.transcript.truths.items() if name.split(":")[0] == "fraction-of-floor"]
     if fractions:
         return "at-floor" if fractions[0] >= case.index.knowledge.at_floor_from else "below-floor"

@@ -9,7 +9,7 @@ from grader.transcript import Fix, Success, Verify
 DECLARED_SHARE, FITS_SHARE, ONE_AT_A_TIME_SHARE, FLOOR_SHARE, LOSS_SHARE = 0.2, 0.35, 0.1, 0.25, 0.1
 WORTH = {"cures": 1.0, "mitigates": 0.5, "nothing": 0.0, "harms": 0.0}
 FITS_THE_NAMED = 0.7  # it fits what the evidence supported, though the cause was another
-NO_PLACE, NEXT_TRY = 0.5, 0.7
+NEXT_TRY = 0.7
 
 
 def mark(case: Case) -> Mark:
@@ -36,10 +36,11 @@ def mark(case: Case) -> Mark:
 
 
 def fix_effect(case: Case, fix: Fix) -> str:
-    """What the fix does to the hidden causes: the least of its effects on them."""
+    """The least of its effects on the hidden causes. A fix that takes a place does good only at the right one."""
     known = _known(case, fix)
     effects = [known.effects.get(cause, "nothing") for cause in case.truths] or ["nothing"]
-    return min(effects, key=lambda effect: WORTH[effect])
+    least = min(effects, key=lambda effect: WORTH[effect])
+    return "nothing" if WORTH[least] and not _at_the_place(case, fix) else least
 
 
 def _known(case: Case, fix: Fix) -> FixKnowledge:
@@ -59,12 +60,10 @@ def _fits(case: Case) -> tuple[float, str]:
 def _worth(case: Case, fix: Fix) -> float:
     known = _known(case, fix)
     worth = WORTH[fix_effect(case, fix)]
-    if worth and known.takes_place:
-        worth *= _right_place(case, fix)
     diagnosis = case.timeline.diagnosis
     if worth == 0 and diagnosis and case.timeline.evidence():
         top = float(case.timeline.judged.posterior[:-1].max())
-        supported = [c for c in diagnosis[1].causes if _mass(case, c) >= top / 2]
+        supported = [c for c in diagnosis[1].causes if c not in case.truths and _mass(case, c) >= top / 2]
         worth = FITS_THE_NAMED * max((WORTH[known.effects.get(c, "nothing")] for c in supported), default=0.0)
     return worth
 
@@ -74,11 +73,10 @@ def _mass(case: Case, cause: str) -> float:
     return float(case.timeline.judged.posterior[row]) if row is not None else 0.0
 
 
-def _right_place(case: Case, fix: Fix) -> float:
+def _at_the_place(case: Case, fix: Fix) -> bool:
+    """Whether it was applied where the fault is; without known places, or where it takes none, it was."""
     accepted = {place for cause in case.truths for place in case.transcript.places.get(cause, ())}
-    if not accepted:
-        return 1.0
-    return 1.0 if fix.where in accepted else NO_PLACE if fix.where is None else 0.0
+    return not _known(case, fix).takes_place or not accepted or fix.where in accepted
 
 
 def _one_at_a_time(fixes: list[tuple[int, Fix]], verified: list[tuple[int, Verify]]) -> float:
@@ -95,7 +93,8 @@ def _against(verified: list[tuple[int, Verify]], what: str) -> bool:
 def _fit_words(case: Case, fix: Fix) -> str:
     title = f"Your fix, “{_known(case, fix).title}”,"
     effect = fix_effect(case, fix)
-    if effect in ("cures", "mitigates") and _known(case, fix).takes_place and _right_place(case, fix) < 1:
+    helps = any(WORTH[_known(case, fix).effects.get(cause, "nothing")] for cause in case.truths)
+    if helps and not _at_the_place(case, fix):
         return f"{title} would help, but {'it needs a place' if fix.where is None else 'not at that place'}."
     return {
         "cures": f"{title} cures it.",

@@ -91,6 +91,22 @@ def test_a_verification_says_whether_the_fix_held(knowledge):
     assert shown.finding == "below-floor"
 
 
+def test_a_fix_does_good_only_at_the_right_place(knowledge):
+    elsewhere = swapped(FIX, {**FIX, "where": "link:host2-leaf1"})
+    mark = grade(transcript(elsewhere), knowledge).criteria["repair"]
+    assert mark.score < grade(transcript(SOUND), knowledge).criteria["repair"].score
+    assert "not at that place" in mark.why
+    bare = [{k: v for k, v in e.items() if k != "finding"} for e in elsewhere]
+    assert grade(transcript(bare), knowledge).verifications[0].finding == "below-floor"
+
+
+def test_a_symptom_between_takes_either_verdict(knowledge):
+    for verdict in ("at-floor", "below-floor"):
+        events = [FLOOR, {"kind": "verdict", "collective": verdict}]
+        card = grade(transcript(events, symptom="inconclusive", truths={"fraction-of-floor": 0.8}), knowledge)
+        assert "lies between" in card.criteria["quantify"].why
+
+
 def test_steps_after_a_fix_bring_no_evidence(knowledge):
     card = grade(transcript([SPLIT, FIX, BISECT]), knowledge)
     assert [s.counted for s in card.steps] == [True, False]
