@@ -145,7 +145,7 @@ def _new_card(request: HttpRequest, after: Bench, done: steps.Chosen | None) -> 
     """The card of a step that was just chosen, to stand on top of the time-line."""
     if done is None or not done.fresh:
         return ""
-    card = next((card for card in after.cards if card.id == str(done.evidence.pk)), None)
+    card = after.card(done.evidence.pk)
     return render_to_string("practice/panels/new_card.html", {"bench": after, "card": card}, request) if card else ""
 
 

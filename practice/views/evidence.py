@@ -42,7 +42,7 @@ def card(request: HttpRequest, id: UUID, evidence_id: UUID) -> HttpResponse:
     row = own_evidence(attempt, evidence_id)
     steps.settle(attempt, now=now)
     here = bench(attempt, now=now, here=page_of(row))
-    shown = next((one for one in here.cards if one.id == str(row.pk)), None)
+    shown = here.card(row.pk)
     if not request.htmx:  # type: ignore[attr-defined]
         name = "practice:conclusion" if here.here == "conclusion" else "practice:attempt"
         return redirect(reverse(name, args=[attempt.pk]) + f"#evidence-{row.pk}")
@@ -117,6 +117,6 @@ def report(request: HttpRequest, id: UUID, evidence_id: UUID) -> HttpResponseBas
     if not request.htmx:  # type: ignore[attr-defined]
         name = "practice:conclusion" if here.here == "conclusion" else "practice:attempt"
         return redirect(reverse(name, args=[attempt.pk]) + f"#evidence-{row.pk}")
-    shown = next(one for one in here.cards if one.id == str(row.pk))
+    shown = here.card(row.pk)
     reported = render_to_string("practice/panels/reported.html", {"bench": here, "card": shown}, request)
     return answer(request, here, said="Reported as a bad reading.", extra=reported)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 from uuid import UUID
 
@@ -43,7 +45,7 @@ class NoteLine:
 
 @dataclass(frozen=True)
 class Bench:
-    """The state of one attempt, ready to show. Built lazily would save little: every page shows most of it."""
+    """The state of one attempt, ready to show. Cards are made when they are asked for: each reads a whole run."""
 
     id: UUID
     title: str
@@ -62,12 +64,22 @@ class Bench:
     facts: list[brief.FactLine]
     hints: dict[str, Any]
     palette: palette.Palette
-    cards: list[cards.Card]
+    rows: list[Evidence]
+    make_card: Callable[[Evidence], cards.Card]
     board: board.Board
     notes: dict[str, Any]
     pending: int
     form_error: str
     conclusion: dict[str, Any]
+
+    @cached_property
+    def cards(self) -> list[cards.Card]:
+        """A card for each evidence of this page, the newest first."""
+        return [self.make_card(row) for row in reversed(self.rows)]
+
+    def card(self, id: UUID) -> cards.Card | None:
+        """The card of one evidence; None where it is not on this page."""
+        return next((self.make_card(row) for row in self.rows if row.pk == id), None)
 
     @property
     def token(self) -> str:
@@ -111,9 +123,8 @@ def bench(attempt: Attempt, *, now: datetime, typed: Typed | None = None, here: 
         facts=brief.facts(scenario, progress),
         hints=brief.hints(scenario, progress),
         palette=palette.palette(scenario, progress, pending, typed, locked=closed or bool(progress.fixes)),
-        cards=cards.cards(
-            [row for row in rows if not closed or str(row.pk) in known], scenario, progress, typed, now=now
-        ),
+        rows=[row for row in rows if not closed or str(row.pk) in known],
+        make_card=lambda row: cards.card(row, known.get(str(row.pk)), scenario, progress, typed, now=now),
         board=board.board(scenario, progress, typed),
         notes=notes(progress, typed),
         pending=0 if closed else pending,

@@ -87,12 +87,6 @@ class Card:
     out_typed: str = ""
 
 
-def cards(rows: list[Evidence], scenario: Scenario, progress: Progress, typed: Typed, *, now: datetime) -> list[Card]:
-    """A card for each evidence, the newest first."""
-    lines = progress.evidence_lines()
-    return [card(row, lines.get(str(row.pk)), scenario, progress, typed, now=now) for row in reversed(rows)]
-
-
 def card(
     row: Evidence, line: Line | None, scenario: Scenario, progress: Progress, typed: Typed, *, now: datetime
 ) -> Card:
