@@ -73,8 +73,20 @@ def estimate(post: Post, scenario: Scenario, progress: Progress) -> list[Draft]:
     if slips:
         raise EstimateSlip(slips, drafts)
     if not drafts:
-        raise Slip("Type at least one value with its unit, for example 5.6 s.")
+        raise Slip(
+            noted_before(post, scenario, progress) or "Type at least one value with its unit, for example 5.6 s."
+        )
     return drafts
+
+
+def noted_before(post: Post, scenario: Scenario, progress: Progress) -> str:
+    """What to say of values sent for what another page has noted already."""
+    noted = [
+        str(progress.estimates[e.quantity, e.scale].body["value"])
+        for e in scenario.estimates
+        if (e.quantity, e.scale) in progress.estimates and post.get(estimate_field(e.quantity, e.scale), "").strip()
+    ]
+    return f"The first value counts, and it is noted already: {', '.join(noted)}." if noted else ""
 
 
 class EstimateSlip(Slip):

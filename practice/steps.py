@@ -69,10 +69,16 @@ def _request(attempt: Attempt, wish: Wish, now: datetime) -> Evidence:
         raise NotNow("A fix is in: the lab is in its state after it. Verify on the page of the conclusion.")
     if wish.purpose == "verify" and after is None:
         raise NotNow("There is nothing to verify yet: choose a fix first.")
-    state = {"effect": after.effect, "state": after.state} if after else {}
     try:
         return service.request(
-            attempt.owner, instance, wish.step, dict(wish.with_), now=now, purpose=wish.purpose, **state
+            attempt.owner,
+            instance,
+            wish.step,
+            dict(wish.with_),
+            now=now,
+            purpose=wish.purpose,
+            effect=after.effect if after else None,
+            state=after.state if after else None,
         )
     except service.TooManyPending:
         raise NotNow("Two steps are running. Choose the next when one of them has answered.") from None

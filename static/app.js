@@ -78,7 +78,8 @@
     const old = event.detail.target;
     const next = event.detail.fragment.firstElementChild;
     if (!next || next.id !== old.id) return;
-    keepOpen(old, next);
+    // A palette whose step was just chosen has done its work and closes; the server opens it again where it refused.
+    if (!sent?.matches(".step-form") || !old.contains(sent)) keepOpen(old, next);
     for (const form of old.querySelectorAll("form")) {
       if (form === sent) continue;
       const twin = twinOf(form, next);

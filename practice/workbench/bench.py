@@ -11,12 +11,14 @@ from uuid import UUID
 
 from django.utils.safestring import SafeString
 
+from gpu_worker import queue
 from gpu_worker.models import Evidence
 from practice import draws, steps, words
 from practice.models import Attempt
 from practice.orders import families
 from practice.progress import Progress, fold
 from practice.workbench import board, brief, cards, conclusion, palette
+from practice.workbench.cards import Card
 from practice.workbench.tokens import fresh
 from practice.workbench.typed import Typed
 from scenarios.format import Scenario
@@ -65,7 +67,7 @@ class Bench:
     hints: dict[str, Any]
     palette: palette.Palette
     rows: list[Evidence]
-    make_card: Callable[[Evidence], cards.Card]
+    make_card: Callable[[Evidence], Card]
     board: board.Board
     notes: dict[str, Any]
     pending: int
@@ -73,11 +75,11 @@ class Bench:
     conclusion: dict[str, Any]
 
     @cached_property
-    def cards(self) -> list[cards.Card]:
+    def cards(self) -> list[Card]:
         """A card for each evidence of this page, the newest first."""
         return [self.make_card(row) for row in reversed(self.rows)]
 
-    def card(self, id: UUID) -> cards.Card | None:
+    def card(self, id: UUID) -> Card | None:
         """The card of one evidence; None where it is not on this page."""
         return next((self.make_card(row) for row in self.rows if row.pk == id), None)
 
@@ -122,7 +124,9 @@ def bench(attempt: Attempt, *, now: datetime, typed: Typed | None = None, here: 
         verdict=brief.verdict(progress, typed),
         facts=brief.facts(scenario, progress),
         hints=brief.hints(scenario, progress),
-        palette=palette.palette(scenario, progress, pending, typed, locked=closed or bool(progress.fixes)),
+        palette=palette.palette(
+            scenario, progress, pending, typed, locked=closed or bool(progress.fixes), live=queue.live_enabled(now)
+        ),
         rows=[row for row in rows if not closed or str(row.pk) in known],
         make_card=lambda row: cards.card(row, known.get(str(row.pk)), scenario, progress, typed, now=now),
         board=board.board(scenario, progress, typed),

@@ -75,13 +75,12 @@ class Palette:
     full: bool
     locked: bool
     error: str
+    live: bool = False
 
 
-def palette(
-    scenario: Scenario, progress: Progress, pending: int, typed: Typed, *, locked: bool, kind: str = "step"
-) -> Palette:
+def palette(scenario: Scenario, progress: Progress, pending: int, typed: Typed, *, locked: bool, live: bool) -> Palette:
     """Every step offered, grouped, in palette order. `locked` while no step may be chosen at all."""
-    typed = typed.of(kind)
+    typed = typed.of("step")
     offered = [step for step in STEPS if step in scenario.steps and step in PROBES]
     forms = [step_form(step, progress, typed) for step in offered]
     titles = list(dict.fromkeys(PROBES[step].group for step in offered))
@@ -96,6 +95,7 @@ def palette(
         full=full,
         locked=locked or full,
         error="" if named else typed.error(),
+        live=live,
     )
 
 

@@ -1,4 +1,4 @@
-"""Every page in both themes and on a phone: nothing for axe to find, nothing wider than the screen, no console error."""
+"""Every page in both themes and on a phone: nothing for axe to find, nothing wider than the screen, a quiet console."""
 
 from __future__ import annotations
 

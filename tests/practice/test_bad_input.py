@@ -47,7 +47,8 @@ def test_good_values_beside_a_bad_one_are_kept(ada):
 def test_only_the_first_value_of_an_estimate_counts(ada):
     attempt = ada.start()
     ada.do(attempt, "estimate", **{FLOOR: "5.6 s"})
-    ada.do(attempt, "estimate", **{FLOOR: "9 s"})
+    again = ada.do(attempt, "estimate", **{FLOOR: "9 s"})
+    assert "The first value counts, and it is noted already: 5.6 s." in again.content.decode()
     assert [body["value"] for body in bodies(attempt, "estimate")] == ["5.6 s"]
 
 
