@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from grader import predictive, tables
+from grader import calibration, predictive, tables
 from tests.grader import simulated
 
 LOW = tables.Rule((("fraction", "logit"),), lambda v: "below" if v["fraction"] < 0.8 else "above", ("below", "above"))
@@ -44,7 +44,7 @@ def test_eight_runs_do_not_entail_one_where_the_fit_fails():
 
 
 def test_thirty_counted_runs_entail_one_without_any_fit():
-    assert tables.clopper_pearson_upper(0, 30) <= 0.10 < tables.clopper_pearson_upper(0, 28)
+    assert calibration.clopper_pearson_upper(0, 30) <= 0.10 < calibration.clopper_pearson_upper(0, 28)
     table = table_of(runs_of("link", [0.3] * 30), runs_of("healthy", [0.95] * 30))
     assert table.cells["link"].basis == "counts"
     assert table.cells["link"].upper["above"] <= 0.10
@@ -165,3 +165,11 @@ def test_observations_that_do_not_fit_their_rule_are_refused(row, says):
     good = runs_of("a", [0.9])[0]
     with pytest.raises(tables.TableError, match=says):
         tables.build([{**good, **row}], {"bench": LOW})
+
+
+def test_reading_tables_does_not_load_the_statistics():
+    import subprocess
+    import sys
+
+    code = "import sys, grader.tables, grader.grade; sys.exit('scipy.stats' in sys.modules or 'django' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
