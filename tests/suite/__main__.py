@@ -42,7 +42,7 @@ PHASES = (
     Phase("unit", f"not ({ALONE})", parallel=True),
     Phase(
         "postgres",
-        f"database and not ({ALONE})",
+        f"database and not slow and not ({ALONE})",
         parallel=True,
         database=lambda: running_postgres(debian.ensure_postgres()),
     ),
