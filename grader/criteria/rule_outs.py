@@ -148,7 +148,8 @@ def _words(case: Case, made: list[Claim], entailed: tuple[str, ...]) -> str:
     wrong = next((c for c in made if c.status != "entailed" and not c.restored), None)
     if wrong is not None:
         parts.append(_wrong_words(case, wrong))
-    missed = [case.title(c) for c in entailed if c not in right]
+    claimed = {c.cause for c in made if not c.restored}
+    missed = [case.title(c) for c in entailed if c not in claimed]
     if missed:
         shown = [*missed[:3], f"{len(missed) - 3} more"] if len(missed) > 4 else missed
         parts.append(f"{listed(shown)} could have been ruled out and never {'was' if len(missed) == 1 else 'were'}.")
@@ -171,4 +172,5 @@ def _wrong_words(case: Case, claim: Claim) -> str:
         return f"{title} was struck out at {case.clock(claim.event)} while your readings spoke for it."
     if not claim.cited:
         return f"{title} was struck out at {case.clock(claim.event)} with no reading that excludes it."
-    return f"{title} was struck out by {listed(list(claim.cited[:2]))}, which cannot exclude it."
+    steps = [case.index.steps[case.index.row_of[variant]].title for variant in claim.cited[:2]]
+    return f"{title} was struck out by {listed(steps)}, which cannot exclude it."
