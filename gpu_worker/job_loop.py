@@ -28,7 +28,7 @@ LEARNING_RATE = 3e-4
 
 @dataclass
 class Compute:
-    """Forward and backward of the measured steps: wall time, and what the scheduler says of the thread that computes."""
+    """Forward and backward of the measured steps: wall time, and what the scheduler says of their thread."""
 
     wall_s: float = 0.0
     cpu_s: float = 0.0

@@ -91,9 +91,7 @@ def _step(step: Mapping[str, Any], origin: float) -> dict[str, Any]:
 
 def _iterations(raw: Mapping[str, Any]) -> list[dict[str, Any]]:
     by_iteration = zip(*(rank["seconds"] for rank in raw["ranks"]), strict=True)
-    return [
-        {"seconds": round(max(seconds), 6), "by_rank": [round(s, 6) for s in seconds]} for seconds in by_iteration
-    ]
+    return [{"seconds": round(max(seconds), 6), "by_rank": [round(s, 6) for s in seconds]} for seconds in by_iteration]
 
 
 def _rounded(value: Any) -> Any:

@@ -93,7 +93,8 @@ def plan_run(spec: ExperimentSpec) -> RunPlan:
 def compose(setting: Setting, all_changes: list[Changes]) -> Changes:
     """The changes of several faults as one. Raises BadSpec where two of them change the same thing."""
     merged: dict[str, Any] = {"job": {}, "link_rates": {}, "host_stops": {}, "source_rates": {}}
-    placement, must_cross = None, []
+    placement: tuple[int, ...] | None = None
+    must_cross: list[str] = []
     for changes in all_changes:
         for name, held in merged.items():
             new = getattr(changes, name)
@@ -129,6 +130,8 @@ def _check(spec: ExperimentSpec) -> None:
     choices = MICROBENCHMARK_CHOICES if spec.experiment == "microbenchmark" else {}
     for name, value in spec.with_.items():
         if name not in choices:
-            raise BadSpec(f"experiment {spec.experiment} has no parameter {name}; it has {', '.join(choices) or 'none'}")
+            raise BadSpec(
+                f"experiment {spec.experiment} has no parameter {name}; it has {', '.join(choices) or 'none'}"
+            )
         if value not in choices[name]:
             raise BadSpec(f"{spec.experiment}: {name} is {value!r}, but must be {' or '.join(choices[name])}")

@@ -109,9 +109,7 @@ def _serve_run(plan: dict[str, Any], channel: Channel, how: str, data_set: int) 
     return alive
 
 
-def _keep_the_run(
-    launcher: int, plan: dict[str, Any], out: Channel, how: str, data_set: int, conduct: Any
-) -> None:
+def _keep_the_run(launcher: int, plan: dict[str, Any], out: Channel, how: str, data_set: int, conduct: Any) -> None:
     """The keeper: owns the run's namespaces, forks their first process, and takes it along when it dies."""
     try:
         isolate(how)

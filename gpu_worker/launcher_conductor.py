@@ -192,9 +192,7 @@ def _measure(plan: dict[str, Any], fabric: Fabric, ranks: Ranks) -> dict[str, An
 def _difference(before: dict[str, dict[str, int]], after: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:
     """Counters over the measured part; a backlog is a level and stays as it was read last."""
     return {
-        name: {
-            key: value if key == "backlog_bytes" else value - before[name][key] for key, value in counters.items()
-        }
+        name: {key: value if key == "backlog_bytes" else value - before[name][key] for key, value in counters.items()}
         for name, counters in after.items()
     }
 

@@ -76,7 +76,9 @@ class PathFinder:
         up = [n for n in risen if n.startswith(f"leaf{leaf_of[hosts[flow.source]]}->spine")]
         down = [n for n in risen if n.endswith(f"->leaf{leaf_of[hosts[flow.target]]}") and n.startswith("spine")]
         if len(up) != 1 or len(down) != 1:
-            raise RunFailed(f"the counters do not show one path from rank {flow.source} to {flow.target}: {sorted(risen)}")
+            raise RunFailed(
+                f"the counters do not show one path from rank {flow.source} to {flow.target}: {sorted(risen)}"
+            )
         leaf, spine = up[0].split("->")
         spine_down, leaf_down = down[0].split("->")
         first, last = flow.via

@@ -78,7 +78,7 @@ class Reader:
         self._socket = socket.socket(fileno=descriptor)
 
     def read(self, indices: Sequence[int]) -> bytearray:
-        """The documents, one after the other, len(indices) * RECORD_BYTES bytes. Raises OSError where the store is gone."""
+        """The documents one after the other, RECORD_BYTES each. Raises OSError where the store is gone."""
         request = b"".join(INDEX.pack(number) for number in (len(indices), *indices))
         self._socket.sendall(request)
         body = bytearray(len(indices) * RECORD_BYTES)
@@ -89,3 +89,7 @@ class Reader:
                 raise OSError("the data store hung up")
             got += received
         return body
+
+    def close(self) -> None:
+        """Hangs up, which ends the store's service of this rank."""
+        self._socket.close()

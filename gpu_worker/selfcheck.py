@@ -63,7 +63,9 @@ def expectations() -> tuple[Expectation, ...]:
         "link-error-counters": ("clean",),
     }
     return (
-        Expectation("healthy microbenchmark", _experiment("microbenchmark", JOB_SIZE), {"microbenchmark": ("at-floor",)}),
+        Expectation(
+            "healthy microbenchmark", _experiment("microbenchmark", JOB_SIZE), {"microbenchmark": ("at-floor",)}
+        ),
         Expectation("healthy job", _experiment("job", {}), healthy_job),
         Expectation(
             "microbenchmark with a degraded link",

@@ -20,7 +20,7 @@ DOES_NOT_HOLD, BAD_USAGE = 1, 2
 
 
 class Command(BaseCommand):
-    help = "The lab: capabilities, probes, faults, run, self-check, sweep. Exit codes: 0 fine, 1 does not hold, 2 bad input."
+    help = "What the lab can do, runs of it, its self-check. Exit codes: 0 fine, 1 does not hold, 2 bad input."
 
     def add_arguments(self, parser: CommandParser) -> None:
         actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")

@@ -1,0 +1,38 @@
+"""The lab's own tests. What is marked `lab` really runs it, with one warm launcher for all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from gpu_worker import lab
+from gpu_worker.specs import ExperimentSpec, Fault, Job, Setting, WholeRun
+
+JOB_SIZE = {"placement": "as-job", "size": "job"}
+
+
+def spec_for(experiment: str, *faults: Fault, **more: Any) -> ExperimentSpec:
+    """A short run: three measured steps, or three kept iterations."""
+    setting = Setting(job=Job(measured_steps=3, warmup_steps=2))
+    fields = {"experiment": experiment, "setting": setting, "faults": faults, "repeats": 3, **more}
+    if experiment == "microbenchmark":
+        fields.setdefault("with", JOB_SIZE)
+    return ExperimentSpec.model_validate(fields)
+
+
+@pytest.fixture(scope="session")
+def run() -> Iterator[Callable[..., WholeRun]]:
+    """`run("job", fault, …)` really runs that experiment; equal specs share one run."""
+    done: dict[str, WholeRun] = {}
+
+    def run_once(experiment: str, *faults: Fault, **more: Any) -> WholeRun:
+        spec = spec_for(experiment, *faults, **more)
+        key = spec.model_dump_json(by_alias=True)
+        if key not in done:
+            done[key] = lab.run_experiment(spec)
+        return done[key]
+
+    yield run_once
+    lab.close()
