@@ -46,7 +46,8 @@ PHASES = (
         parallel=True,
         database=lambda: running_postgres(debian.ensure_postgres()),
     ),
-    Phase("alone", ALONE, parallel=False),
+    Phase("lab", "lab and not (stack or browser)", parallel=False),
+    Phase("stack", "stack or browser", parallel=False),
 )
 
 
@@ -117,7 +118,7 @@ def main(argv: list[str]) -> int:
     more = [word for word in argv if word not in names]
     phases = [names[word] for word in wanted] or list(PHASES)
     try:
-        if names["alone"] in phases:
+        if names["stack"] in phases:
             debian.ensure_chromium()
         if names["postgres"] in phases:
             debian.ensure_postgres()
