@@ -109,7 +109,8 @@ class Run(models.Model):
 class Answer(models.Model):
     """Which run answers one experiment for one owner in one state of the lab: decided once, never changed.
 
-    Every step of an attempt that reads the experiment reads this run: `run`, or where it is null the bank's.
+    Every step of an attempt that reads the experiment reads this run: `run`, or where it is null the copy of the
+    bank's. A copy, since a later release may bring another bank, and what was once shown must not change.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -117,6 +118,7 @@ class Answer(models.Model):
     experiment = models.CharField(max_length=120)
     state = models.CharField(max_length=40, blank=True, default="")
     run = models.ForeignKey(Run, null=True, blank=True, on_delete=models.PROTECT, related_name="answers")
+    banked = models.BinaryField(null=True, blank=True)
     decided_at = models.DateTimeField()
 
     class Meta:
@@ -126,6 +128,13 @@ class Answer(models.Model):
 
     def __str__(self) -> str:
         return f"{self.experiment} answered {'live' if self.run_id else 'from the bank'}"
+
+    def whole_run(self) -> WholeRun:
+        """What was measured. Raises ValueError for a row that holds neither a finished run nor a copy."""
+        blob = self.run.result if self.run is not None else self.banked
+        if blob is None:
+            raise ValueError(f"the answer {self.pk} has no stored run")
+        return unpack(blob)
 
 
 class EvidenceQuerySet(models.QuerySet["Evidence"]):

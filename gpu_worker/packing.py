@@ -15,7 +15,7 @@ LARGEST_JSON_BYTES = 16_000_000
 def pack(run: WholeRun) -> bytes:
     """A whole run as zlib-compressed JSON."""
     text = json.dumps(run.model_dump(mode="json", by_alias=True), separators=(",", ":"), sort_keys=True)
-    return zlib.compress(text.encode(), 9)
+    return zlib.compress(text.encode(), 6)
 
 
 def unpack(blob: bytes | memoryview) -> WholeRun:

@@ -40,6 +40,7 @@ HORIZON = timedelta(seconds=2 * MOST_UNFINISHED * max(NOMINAL_S.values()))
 # Of a worker's capabilities, what an experiment cannot do without.
 LAB_NEEDS = ("namespaces", "token_bucket", "gloo")
 
+TOO_OLD = "The experiment waited so long for a lab worker that it was given up."
 DIED_TWICE = "The lab worker ended twice while it ran this experiment; it was not tried a third time."
 
 
@@ -148,9 +149,16 @@ def record_progress(run: Run, progress: dict[str, Any]) -> None:
 
 def recover(now: datetime) -> list[Run]:
     """Runs left running by a worker that died: queued again once, then failed with a reason. Returns those moved."""
+    expire(now)
     alive = living_workers(now)
     orphans = [run for run in Run.objects.running() if is_orphan(run, alive, now)]
     return [run for run in orphans if requeue_or_fail(run, now)]
+
+
+def expire(now: datetime) -> int:
+    """Ends runs that waited so long that nobody waits for them any more, as after a night without a worker."""
+    old = Run.objects.queued().filter(created_at__lt=now - HORIZON, retried_at=None)
+    return old.update(status=RunStatus.FAILED, failure=TOO_OLD, finished_at=now)
 
 
 def requeue_or_fail(run: Run, now: datetime) -> bool:

@@ -122,7 +122,8 @@ def baseline(table: str, instance: Instance) -> WholeRun:
     return whole_run(table, instance.id, "job", "cures")
 
 
-@functools.lru_cache(maxsize=256)
+# Some hundred kilobytes each once parsed: the web process has to stay small.
+@functools.lru_cache(maxsize=64)
 def load(path: Path, mtime_ns: int, experiment: str, effect: Effect) -> WholeRun:
     content = read(path)
     found = stored_run(content, experiment, effect)

@@ -66,4 +66,4 @@ def view(evidence: Evidence) -> EvidenceView:
     """What a candidate sees of shown evidence, a pure function of the stored run. ValueError before it is shown."""
     if evidence.shown_at is None:
         raise ValueError("this evidence is not shown yet; settle it first")
-    return build_view(evidence, run_behind(evidence, evidence.run))
+    return build_view(evidence, run_behind(evidence))

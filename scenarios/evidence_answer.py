@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from gpu_worker import queue
@@ -18,16 +19,48 @@ SLOWER_THAN_PLANNED = "The lab was slower than planned, so the bank answered."
 NO_RESULT = "The lab's run ended without a result that can be trusted, so the bank answered."
 
 
-def answer_of(owner: str, experiment: str, state: str) -> Answer | None:
-    return Answer.objects.filter(owner=owner, experiment=experiment, state=state).select_related("run").first()
+@dataclass(frozen=True)
+class Question:
+    """One experiment of one owner in one state of the lab, and where in the bank its answer lies."""
+
+    owner: str
+    experiment: str
+    state: str
+    table: str
+    instance: str
+    effect: Effect
+
+    def answer(self) -> Answer | None:
+        """The answer, if it is decided."""
+        same = Answer.objects.filter(owner=self.owner, experiment=self.experiment, state=self.state)
+        return same.select_related("run").first()
+
+    def decide(self, run: Run | None, now: datetime) -> Answer:
+        """Which run answers, once and for all (None: the bank's). Of two that decide at once the first holds for both.
+
+        Raises BankIncomplete where the bank must answer and cannot.
+        """
+        decided = self.answer()
+        if decided is not None:
+            return decided
+        banked = self.from_the_bank() if run is None else None
+        answer, _ = Answer.objects.get_or_create(
+            owner=self.owner,
+            experiment=self.experiment,
+            state=self.state,
+            defaults={"run": run, "banked": banked, "decided_at": now},
+        )
+        return answer
+
+    def from_the_bank(self) -> bytes:
+        return Run.packed(bank.whole_run(self.table, self.instance, self.experiment, self.effect))
 
 
-def decide(owner: str, experiment: str, state: str, run: Run | None, now: datetime) -> Answer:
-    """Which run answers an experiment, once and for all: of two that decide at once, the first one holds for both."""
-    answer, _ = Answer.objects.get_or_create(
-        owner=owner, experiment=experiment, state=state, defaults={"run": run, "decided_at": now}
+def question_of(evidence: Evidence) -> Question:
+    effect: Effect = evidence.effect or "nothing"  # type: ignore[assignment]
+    return Question(
+        evidence.owner, evidence.experiment, evidence.state, evidence.table, evidence.bank_instance, effect
     )
-    return answer
 
 
 def settle(evidence: Evidence, *, now: datetime) -> bool:
@@ -36,8 +69,7 @@ def settle(evidence: Evidence, *, now: datetime) -> bool:
         return True
     if now < evidence.ready_at or is_taken_up_again(evidence, now):
         return False
-    answer = decide(evidence.owner, evidence.experiment, evidence.state, finished_run(evidence), now)
-    show(evidence, answer, now)
+    show(evidence, question_of(evidence).decide(finished_run(evidence), now), now)
     evidence.refresh_from_db()
     return evidence.shown_at is not None
 
@@ -68,9 +100,8 @@ def is_taken_up_again(evidence: Evidence, now: datetime) -> bool:
 
 def show(evidence: Evidence, answer: Answer, now: datetime) -> None:
     """Compare-and-set: whichever tab comes first fixes the finding, and the other reads it."""
-    whole = run_behind(evidence, answer.run)
     probe = palette.probe_of(evidence.step)
-    finding = probe.finding(probe.read(whole, evidence.with_params))
+    finding = probe.finding(probe.read(answer.whole_run(), evidence.with_params))
     Evidence.objects.pending().filter(pk=evidence.pk).update(
         run=answer.run, live=answer.run is not None, finding=finding, note=note_on(evidence, answer.run), shown_at=now
     )
@@ -89,10 +120,9 @@ def note_on(evidence: Evidence, run: Run | None) -> str:
     return failed.failure if failed.failure == queue.DIED_TWICE else NO_RESULT
 
 
-def run_behind(evidence: Evidence, run: Run | None) -> WholeRun:
-    """The whole run that answers: the owner's own, else the bank's."""
-    whole = run.whole_run() if run is not None else None
-    if whole is not None:
-        return whole
-    effect: Effect = evidence.effect or "nothing"  # type: ignore[assignment]
-    return bank.whole_run(evidence.table, evidence.bank_instance, evidence.experiment, effect)
+def run_behind(evidence: Evidence) -> WholeRun:
+    """The whole run that answered shown evidence. Raises ValueError where none is stored."""
+    answer = question_of(evidence).answer()
+    if answer is None:
+        raise ValueError(f"evidence {evidence.pk} has no answer yet")
+    return answer.whole_run()

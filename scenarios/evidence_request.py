@@ -16,7 +16,7 @@ from grader.knowledge import Effect
 from grader.transcript import variant_id
 from scenarios import palette
 from scenarios.errors import did_you_mean
-from scenarios.evidence_answer import answer_of, decide
+from scenarios.evidence_answer import Question
 from scenarios.instances import Instance, spec_for
 
 log = logging.getLogger(__name__)
@@ -124,6 +124,7 @@ class Wanted:
         self.purpose, self.effect, self.state = purpose, effect, state
         self.variant = variant_id(probe.id, with_)
         self.experiment = probe.experiment(with_)
+        self.question = Question(owner, self.experiment, state, instance.table, instance.id, effect)
 
     def pending(self) -> Evidence | None:
         same = Evidence.objects.of(self.owner).pending()
@@ -146,13 +147,13 @@ class Wanted:
 
     def plan(self, now: datetime) -> tuple[bool, datetime]:
         """Whether the owner's own run is to answer, and when the answer may be shown."""
-        answered = answer_of(self.owner, self.experiment, self.state)
+        answered = self.question.answer()
         if answered is not None:
             return answered.run_id is not None, now
         expected = self.expected_live(now)
         if expected is not None:
             return True, max(now, expected)
-        decide(self.owner, self.experiment, self.state, None, now)
+        self.question.decide(None, now)
         return False, now
 
     def expected_live(self, now: datetime) -> datetime | None:

@@ -236,3 +236,11 @@ def test_what_is_not_shown_has_no_view(instance, now, lab_is_live):
     lab_is_live(now)
     with pytest.raises(ValueError, match="not shown yet"):
         evidence.view(ask(instance, now))
+
+
+def test_what_the_bank_once_answered_stays_when_the_bank_is_made_anew(instance, now, monkeypatch, tmp_path):
+    row = ask(instance, now)
+    evidence.settle(row, now=now)
+    before = evidence.view(row)
+    monkeypatch.setattr(bank, "FOLDER", tmp_path)
+    assert evidence.view(row) == before

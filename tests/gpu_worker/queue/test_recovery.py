@@ -103,3 +103,14 @@ def test_a_run_taken_up_again_stands_in_the_queue_anew():
     queue.recover(later)
     run.refresh_from_db()
     assert queue.expected_finish(run, later) == later + timedelta(seconds=run.nominal_s)
+
+
+def test_what_waited_a_night_for_a_worker_is_given_up_with_a_reason():
+    now = timezone.now()
+    run = ask(now)
+    queue.recover(now + queue.HORIZON / 2)
+    run.refresh_from_db()
+    assert run.status == "queued"
+    queue.recover(now + queue.HORIZON + timedelta(seconds=1))
+    run.refresh_from_db()
+    assert (run.status, run.failure) == ("failed", queue.TOO_OLD)
