@@ -1,7 +1,7 @@
 """What a candidate sees of one evidence. Pure: the stored run, the step and the evidence's own identity, nothing else.
 
-Left out on purpose: the finding, the faults and that they fired, the instance, real start and end times and durations,
-machine names; for banked evidence also when its run was taken, since the bank was filled cause after cause.
+Left out on purpose: the finding, the faults and that they fired, the instance, real start and end times and durations;
+for banked evidence also when its run was taken, since the bank was filled cause after cause.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from gpu_worker.specs import Topology, WholeRun
 from scenarios import palette
 
 # Of a run's provenance, what is alike for every run of a machine.
-SHOWN_OF_RUN = ("kernel", "cores", "backend", "torch")
+SHOWN_OF_RUN = ("machine", "kernel", "cores", "backend", "torch")
 
 LIVE_CAPTION = "Measured for this attempt on the lab."
 BANKED_CAPTION = "Measured beforehand under the same conditions and kept in the bank of runs."
@@ -87,6 +87,7 @@ def provenance(evidence: Evidence, run: WholeRun) -> dict[str, Any]:
         "source": "live" if evidence.live else "bank",
         "taken_at": evidence.ready_at.strftime("%Y-%m-%d %H:%M") if evidence.live else "for this release",
         "topology": topology_text(topology),
+        "self_check": "passed on this machine" if evidence.live else "passed where the bank was measured",
         "world_size": len(run.ranks) or len(run.iterations[0]["by_rank"]),
         "link_rate_bits_per_s": topology.link_rate,
         "repeats": repeats_of(run),

@@ -1,0 +1,133 @@
+"""Filling the bank: causes take turns, every run is saved at once, what is there is not run again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from gpu_worker.errors import FaultDidNotFire, LabUnavailable, RunDisturbed, RunFailed
+from gpu_worker.specs import ExperimentSpec, WholeRun
+from scenarios import bank, filling, library
+
+FLAGSHIP = library.get("slow-all-reduce")
+CAUSES = ["healthy", *FLAGSHIP.prior]
+
+
+@pytest.fixture(scope="module")
+def measured() -> dict[str, WholeRun]:
+    """One really measured run of each experiment."""
+    healthy = next(one for one in bank.complete_instances(FLAGSHIP.table) if one.is_healthy)
+    return {key: bank.whole_run(FLAGSHIP.table, healthy.id, key) for key in bank.EXPERIMENTS}
+
+
+@pytest.fixture
+def empty_bank(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(bank, "FOLDER", tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def lab(measured: dict[str, WholeRun]) -> Callable[[ExperimentSpec], WholeRun]:
+    return lambda spec: measured[spec.key].model_copy(update={"spec": spec})
+
+
+def plan(runs: int = 1) -> list[filling.Wanted]:
+    return filling.wanted_runs(FLAGSHIP, runs, "seed")
+
+
+def quiet(_: str) -> None:
+    pass
+
+
+def test_a_plan_holds_every_run_of_every_instance_and_causes_take_turns(empty_bank):
+    wanted = plan(2)
+    turns = list(dict.fromkeys((one.number, one.instance.cause) for one in wanted))
+    assert turns[:16] == [(number, cause) for number in (1, 2) for cause in CAUSES]
+    assert {one.number for one in wanted if one.instance.cause == "healthy"} == set(range(1, filling.LEAST_HEALTHY + 1))
+    of_one = [(one.what, one.experiment) for one in wanted if (one.number, one.instance.cause) == (1, "no-overlap")]
+    assert of_one == [*(("nothing", key) for key in bank.EXPERIMENTS), ("before", "job")]
+    harmed = [one for one in wanted if one.what == "harms"]
+    assert {one.instance.cause for one in harmed} == {"comparison-changed"}
+
+
+def test_each_run_has_its_spec(empty_bank):
+    for one in plan():
+        faulted = bool(one.spec.faults)
+        assert faulted == (one.instance.cause != "healthy" and one.what != "before")
+        assert one.spec.key == one.experiment
+
+
+def test_a_filling_that_is_interrupted_is_resumed_where_it_was(empty_bank, lab):
+    asked: list[str] = []
+
+    def dies_after_three(spec: ExperimentSpec) -> WholeRun:
+        if len(asked) == 3:
+            raise KeyboardInterrupt
+        asked.append(spec.key)
+        return lab(spec)
+
+    whole = plan()
+    with pytest.raises(KeyboardInterrupt):
+        filling.fill(whole, dies_after_three, quiet)
+    left = plan()
+    assert len(left) == len(whole) - 3
+    assert left[0].experiment == whole[3].experiment
+    filled = filling.fill(left, lab, quiet)
+    assert (filled.made, filled.left, filled.given_up) == (len(left), 0, [])
+    assert plan() == []
+    assert {one.cause for one in bank.complete_instances(FLAGSHIP.table)} == set(CAUSES)
+
+
+def test_a_disturbed_run_is_repeated_and_given_up_after_three(empty_bank, lab):
+    seen: list[str] = []
+
+    def disturbed(spec: ExperimentSpec) -> WholeRun:
+        seen.append(spec.key)
+        if len(seen) <= 2 or spec.key == "job":
+            raise RunDisturbed("other processes took 20 %")
+        return lab(spec)
+
+    filled = filling.fill(plan()[:2], disturbed, quiet)
+    assert seen == ["job"] * 3 + [bank.EXPERIMENTS[1]]
+    assert (filled.made, filled.given_up) == (1, ["healthy 1 job: other processes took 20 %"])
+
+
+@pytest.mark.parametrize(("error", "tries"), [(FaultDidNotFire, 3), (RunFailed, 1)])
+def test_a_run_that_fails_is_reported_and_the_rest_goes_on(empty_bank, lab, error, tries):
+    seen: list[int] = []
+
+    def fails(spec: ExperimentSpec) -> WholeRun:
+        seen.append(1)
+        raise error("for a reason")
+
+    filled = filling.fill(plan()[:1], fails, quiet)
+    assert (len(seen), filled.made, filled.left) == (tries, 0, 0)
+
+
+def test_without_a_lab_nothing_is_tried_further(empty_bank):
+    def none(spec: ExperimentSpec) -> WholeRun:
+        raise LabUnavailable("no namespaces here")
+
+    with pytest.raises(LabUnavailable):
+        filling.fill(plan(), none, quiet)
+
+
+def test_a_sitting_may_be_bounded(empty_bank, lab):
+    assert filling.fill(plan(), lab, quiet, for_s=-1).made == 0
+
+
+def test_each_line_says_what_was_run_and_what_is_left(empty_bank, lab):
+    lines: list[str] = []
+    filling.fill(plan()[:2], lab, lines.append)
+    assert lines[0].startswith("[1/2] healthy 1 job: ")
+    assert lines[0].endswith(" left")
+
+
+def test_the_same_content_gives_the_same_bytes(empty_bank, lab):
+    filling.fill(plan()[:1], lab, quiet)
+    (file,) = bank.files(FLAGSHIP.table)
+    before = file.read_bytes()
+    bank.write(file, bank.read(file))
+    assert file.read_bytes() == before
