@@ -17,12 +17,17 @@ COMPUTE = (("input", "c6"), ("forward", "c1"), ("backward", "c3"))
 
 
 def read(run: WholeRun, params: Mapping[str, str]) -> ProbeResult:
-    """Covered share of backward and hidden share of communication, medians over steps, then over ranks."""
+    """Head start of communication, covered share of backward, hidden share of communication: medians over steps, then
+    over ranks. The head start decides: unlike a covered share, which is exactly 0 in every serial run, it has a spread
+    from which a distribution can be fitted."""
     ranks = _job.job_ranks(run)
     each = [[_measure(step) for step in rank["steps"]] for rank in ranks]
-    by_rank = [tuple(median(step[at] for step in steps) for at in range(4)) for steps in each]
-    covered, hidden, flight, count = (median(row[at] for row in by_rank) for at in range(4))
+    by_rank = [tuple(median(step[at] for step in steps) for at in range(5)) for steps in each]
+    covered, hidden, flight, count, head_start = (median(row[at] for row in by_rank) for at in range(5))
     readings = {
+        "head_start": Reading(
+            head_start, "share", "First collective before the end of backward, over backward (negative: after it)"
+        ),
         "backward_covered": Reading(covered, "share", "Share of backward with a collective in flight"),
         "communication_hidden": Reading(hidden, "share", "Share of communication time that lies under backward"),
         "communication_s": Reading(flight, "s", "Communication in flight a step"),
@@ -30,15 +35,19 @@ def read(run: WholeRun, params: Mapping[str, str]) -> ProbeResult:
         "bytes_each": Reading(run.size_bytes / max(count, 1), "B", "Mean size of a collective"),
     }
     rows = tuple((f"rank {rank['rank']}", *row) for rank, row in zip(ranks, by_rank, strict=True))
-    columns = ("rank", "backward covered", "communication hidden", "communication in flight", "collectives a step")
-    table = Series(columns, ("text", "share", "share", "s", "count"), rows, "Medians over the measured steps.")
+    columns = (
+        "rank", "backward covered", "communication hidden", "communication in flight", "collectives a step", "head start",
+    )  # fmt: skip
+    table = Series(columns, ("text", "share", "share", "s", "count", "share"), rows, "Medians over the measured steps.")
     return ProbeResult(readings, {"timeline": _timeline(ranks, by_rank), "ranks": table})
 
 
-def _measure(step: dict[str, Any]) -> tuple[float, float, float, float]:
+def _measure(step: dict[str, Any]) -> tuple[float, float, float, float, float]:
     window, flights = _job.backward_window(step), _job.flights(step)
     flight, under = _job.length(flights), _job.length(_job.clipped(flights, window))
-    return under / max(window[1] - window[0], 1e-9), under / max(flight, 1e-9), flight, float(len(flights))
+    backward = max(window[1] - window[0], 1e-9)
+    head_start = (window[1] - min((begun for begun, _ in flights), default=window[1])) / backward
+    return under / backward, under / max(flight, 1e-9), flight, float(len(flights)), head_start
 
 
 def _timeline(ranks: list[dict[str, Any]], by_rank: list[tuple[float, ...]]) -> Series:
@@ -61,8 +70,8 @@ def _timeline(ranks: list[dict[str, Any]], by_rank: list[tuple[float, ...]]) -> 
 
 
 def classify(values: Mapping[str, float]) -> str:
-    """By the covered share of backward: it does not depend on how fast the links are, the hidden share does."""
-    return _job.band(values["backward_covered"], low=SERIAL, high=OVERLAPPED, below="serial", above="overlapped")
+    """By the head start: it does not depend on how fast the links are, the hidden share does."""
+    return _job.band(values["head_start"], low=SERIAL, high=OVERLAPPED, below="serial", above="overlapped")
 
 
 def figure(result: ProbeResult, params: Mapping[str, str]) -> dict[str, Any]:
@@ -127,7 +136,7 @@ PROBE = Probe(
         "serial": "No collective runs before backward has ended: communication is wholly exposed.",
         "inconclusive": "Only a small part of backward has communication under it.",
     },
-    decisive=(Decisive("backward_covered", "logit"),),
+    decisive=(Decisive("head_start", "linear"),),
     deterministic=False,
     tells=("overlap",),
     read=read,
