@@ -7,11 +7,13 @@ from datetime import datetime
 from django.db import transaction
 
 from grader.grade import grade
-from grader.transcript import parse_transcript
+from grader.transcript import TranscriptError, parse_transcript
 from practice import draws, steps
+from practice.errors import ScenarioBroken
 from practice.events import append, locked
 from practice.models import Attempt, Person, Scorecard
 from practice.transcripts import transcript_of
+from practice.workbench import tokens
 from scenarios.format import Scenario
 
 
@@ -22,8 +24,11 @@ def open_attempt(person: Person, scenario: Scenario, *, token: str, now: datetim
     """
     with transaction.atomic():
         Person.objects.select_for_update().get(pk=person.pk)
-        if before := person.attempts.filter(token=token).first():
+        before = person.attempts.filter(token=token).first()
+        if before is not None and not before.is_closed:
             return before
+        if before is not None:
+            token = tokens.fresh()  # a page from the browser's history, from before that attempt was closed
         drawn = draws.draw(scenario)
         attempt = Attempt.objects.create(
             person=person,
@@ -47,7 +52,10 @@ def close(attempt: Attempt, *, token: str, now: datetime) -> Scorecard:
             return held.scorecard
         append(held, "close", {}, token=token, now=now)
         knowledge = draws.knowledge_of(draws.scenario_of(held))
-        graded = grade(parse_transcript(transcript_of(held)), knowledge)
+        try:
+            graded = grade(parse_transcript(transcript_of(held)), knowledge)
+        except TranscriptError as error:
+            raise ScenarioBroken(f"attempt {held.pk} cannot be graded: {error}") from error
         body = graded.model_dump(mode="json")
         card = Scorecard.objects.create(attempt=held, body=body, total=body["total"], graded_at=now)
         held.closed_at = now

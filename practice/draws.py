@@ -32,7 +32,12 @@ def knowledge_of(scenario: Scenario) -> Knowledge:
 
 
 def instance_of(attempt: Attempt) -> instances.Instance:
-    """What the attempt drew: cause, place, magnitude. Raises ScenarioBroken where the bank no longer holds it."""
+    """What the attempt drew: cause, place, magnitude, as it was then, whatever has become of the bank since.
+
+    Raises ScenarioBroken for an attempt that kept no copy where the bank no longer holds it either.
+    """
+    if attempt.draw.kept:
+        return instances.Instance.model_validate(attempt.draw.kept)
     try:
         return instances.get(attempt.draw.table, attempt.draw.instance)
     except BankIncomplete as error:
@@ -71,6 +76,7 @@ def keep(attempt: Attempt, drawn: Drawn, *, now: datetime) -> None:
         attempt=attempt,
         table=drawn.instance.table,
         instance=drawn.instance.id,
+        kept=drawn.instance.model_dump(mode="json"),
         symptom_finding=drawn.symptom.finding,
         fraction_of_floor=drawn.symptom.fraction_of_floor,
     )

@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse
 
 from practice.errors import ScenarioBroken
 from practice.views.errors import scenario_broken
+from scenarios.errors import BankIncomplete
 
 
 class BrokenScenarioMiddleware:
@@ -20,4 +21,6 @@ class BrokenScenarioMiddleware:
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
-        return scenario_broken(request, exception) if isinstance(exception, ScenarioBroken) else None
+        # The bank may also be found lacking while a reading is asked for or shown.
+        broken = isinstance(exception, ScenarioBroken | BankIncomplete)
+        return scenario_broken(request, exception) if broken else None

@@ -79,6 +79,7 @@ class Draw(models.Model):
     attempt = models.OneToOneField(Attempt, on_delete=models.CASCADE, primary_key=True, related_name="draw")
     table = models.CharField(max_length=120)
     instance = models.CharField(max_length=120)
+    kept = models.JSONField(default=dict, help_text="the instance itself: a later release may bring another bank")
     symptom_finding = models.CharField(max_length=80)
     fraction_of_floor = models.FloatField(help_text="of the job's collective, as measured: the truth of that estimate")
 

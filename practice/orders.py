@@ -129,7 +129,7 @@ def restore(post: Post, scenario: Scenario, progress: Progress) -> list[Draft]:
 
 
 def note(post: Post, scenario: Scenario, progress: Progress) -> list[Draft]:
-    text = post.get("text", "").strip()
+    text = plain(post.get("text", ""))
     if not text:
         raise Slip("The note is empty.", "text")
     if len(text) > LONGEST_NOTE:
@@ -281,7 +281,7 @@ def _causes(post: Post, scenario: Scenario) -> list[str]:
 def _cited(post: Post, progress: Progress) -> list[int]:
     """The step events that a claim rests on, by their number in the log, each once, in order."""
     known = {line.index for line in [*progress.steps, *progress.verifications]}
-    given = {int(index) for index in post.getlist("because") if str(index).isdigit() and len(str(index)) < 6}
+    given = {int(index) for index in post.getlist("because") if str(index).isdecimal() and len(str(index)) < 6}
     if given - known:
         raise Slip("That evidence is not in this attempt. Load the page again.", "because")
     return sorted(given)
@@ -315,8 +315,13 @@ def _some_of(given: Iterable[Any], known: Iterable[str], field: str) -> list[str
     return [choice for choice in choices if choice in asked]
 
 
+def plain(given: Any) -> str:
+    """Text as it may be stored: PostgreSQL holds no NUL, and nobody types one."""
+    return str(given or "").replace("\x00", "").strip()
+
+
 def _line(given: Any, field: str, word: str, longest: int = LONGEST_LINE) -> str:
-    text = str(given or "").strip()
+    text = plain(given)
     if len(text) > longest:
         raise Slip(f"That {word} has {len(text):,} characters; {longest} are enough.", field)
     return text

@@ -12,7 +12,7 @@ from django.db import transaction
 from gpu_worker.models import Evidence
 from practice import draws
 from practice.errors import AttemptClosed, NotNow, Slip
-from practice.events import append, locked
+from practice.events import append, locked, refuse_a_full_log
 from practice.models import Attempt, Choice, Event
 from scenarios import evidence as service
 
@@ -55,6 +55,7 @@ def choose(attempt: Attempt, wish: Wish, *, now: datetime) -> Chosen:
             return Chosen(Evidence.objects.get(pk=before.evidence), fresh=False)
         if held.is_closed:
             raise AttemptClosed
+        refuse_a_full_log(held)
         asked_before = set(held.choices.values_list("evidence", flat=True))
         evidence = _request(held, wish, now)
         _predict(held, wish, now)

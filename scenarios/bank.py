@@ -9,16 +9,22 @@ from __future__ import annotations
 import functools
 import gzip
 import json
+import logging
 import os
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+from pydantic import ValidationError
 
 from gpu_worker.specs import WholeRun
 from grader.knowledge import Effect
 from scenarios.causes import HEALTHY
 from scenarios.errors import BankIncomplete
 from scenarios.instances import Instance
+
+log = logging.getLogger(__name__)
 
 FOLDER = Path(__file__).with_name("bank")
 HEAD = '{"instance":'
@@ -43,9 +49,19 @@ def files(table: str) -> list[Path]:
 
 
 def read(path: Path) -> dict[str, Any]:
-    """A bank file as it is stored."""
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        return json.load(file)
+    """A bank file as it is stored. Raises BankIncomplete where it cannot be read."""
+    try:
+        with gzip.open(path, "rt", encoding="utf-8") as file:
+            content = json.load(file)
+    except (OSError, EOFError, zlib.error, ValueError) as damaged:
+        raise unreadable(path, damaged) from damaged
+    if not isinstance(content, dict) or not isinstance(content.get("instance"), dict):
+        raise unreadable(path, "it holds no instance")
+    return content
+
+
+def unreadable(path: Path, why: object) -> BankIncomplete:
+    return BankIncomplete(f"{path.name} of the bank cannot be read ({why}); remove it and run: manage.py scenario bank")
 
 
 def write(path: Path, content: dict[str, Any]) -> None:
@@ -62,7 +78,10 @@ def write(path: Path, content: dict[str, Any]) -> None:
 def head(path: Path, mtime_ns: int) -> tuple[Instance, bool]:
     """The instance of a file and whether all its runs are there."""
     content = read(path)
-    return Instance.model_validate(content["instance"]), not missing(content)
+    try:
+        return Instance.model_validate(content["instance"]), not missing(content)
+    except ValidationError as wrong:
+        raise unreadable(path, wrong) from wrong
 
 
 def missing(content: dict[str, Any]) -> list[tuple[str, str]]:
@@ -91,9 +110,12 @@ def add(content: dict[str, Any], what: str, experiment: str, run: WholeRun) -> N
 
 
 def all_instances(table: str) -> Iterator[tuple[Instance, bool]]:
-    """Every instance with whether it is complete."""
+    """Every instance with whether it is complete. One that cannot be read is left out: it must not take all down."""
     for path in files(table):
-        yield head(path, path.stat().st_mtime_ns)
+        try:
+            yield head(path, path.stat().st_mtime_ns)
+        except (BankIncomplete, OSError) as broken:
+            log.error("an instance is left out: %s", broken)
 
 
 def complete_instances(table: str) -> list[Instance]:
@@ -131,7 +153,10 @@ def load(path: Path, mtime_ns: int, experiment: str, effect: Effect) -> WholeRun
         return whole_run(path.parent.name, healthy_partner(path.parent.name, content["instance"]["id"]), experiment)
     if found is None:
         raise BankIncomplete(f"the bank lacks {experiment} of this instance; run: manage.py scenario bank")
-    return WholeRun.model_validate(found)
+    try:
+        return WholeRun.model_validate(found)
+    except ValidationError as wrong:
+        raise unreadable(path, wrong) from wrong
 
 
 def stored_run(content: dict[str, Any], experiment: str, effect: Effect) -> Any:

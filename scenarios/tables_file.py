@@ -60,11 +60,16 @@ def save(calibration: Calibration) -> Path:
 
 
 def load(table: str) -> Calibration:
-    """The calibration of a table. Raises BankIncomplete where there is none."""
+    """The calibration of a table. Raises BankIncomplete where there is none that can be read."""
     path = path_of(table)
     if not path.is_file():
         raise BankIncomplete(f"table {table} has no calibration; run: manage.py scenario calibrate KEY")
-    return load_as_of(path, path.stat().st_mtime_ns)
+    try:
+        return load_as_of(path, path.stat().st_mtime_ns)
+    except (OSError, ValueError) as damaged:
+        raise BankIncomplete(
+            f"{path.name} cannot be read ({damaged}); run: manage.py scenario calibrate KEY"
+        ) from damaged
 
 
 @functools.lru_cache(maxsize=8)

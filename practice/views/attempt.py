@@ -11,11 +11,11 @@ from django.shortcuts import redirect
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_http_methods, require_safe
 
 from practice import attempts, draws, orders, steps
 from practice.errors import AttemptClosed, Slip
-from practice.events import append
+from practice.events import append, refuse_a_full_log
 from practice.models import Attempt
 from practice.orders import families
 from practice.progress import fold
@@ -26,7 +26,7 @@ from practice.workbench.typed import Typed
 from scenarios.format import Scenario
 
 
-@require_GET
+@require_safe
 def page(request: HttpRequest, id: UUID) -> HttpResponse:
     """Settle what is ready, then show the workbench."""
     attempt, now = own_attempt(request, id), timezone.now()
@@ -66,14 +66,14 @@ ORDERS: dict[str, Order] = {
 }
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def act(request: HttpRequest, id: UUID, kind: str) -> HttpResponse:
     """One order: one or more events, or a step to run. A refused form comes back with what was typed."""
     attempt, now = own_attempt(request, id), timezone.now()
     order = ORDERS.get(kind)
     if order is None:
         raise Http404(f"There is no order “{kind}”.")
-    if request.method == "GET":
+    if request.method != "POST":
         return redirect(_address(order, attempt))
     steps.settle(attempt, now=now)
     try:
@@ -98,6 +98,7 @@ def _carry_out(request: HttpRequest, attempt: Attempt, kind: str, now: datetime)
     if attempt.is_closed:
         raise AttemptClosed
     scenario = draws.scenario_of(attempt)
+    token = tokens.of_form(token, dict(request.POST.lists()))
     if kind in ("step", "verify"):
         chosen = steps.choose(attempt, _wish(request, scenario, kind, token), now=now)
         steps.settle(attempt, now=now)  # what the bank answers is here at once
@@ -110,6 +111,7 @@ def _append_all(request: HttpRequest, attempt: Attempt, kind: str, token: str, n
     """Read the form against the log as it is, and append its events. Good estimates are kept beside bad ones."""
     if attempt.events.filter(token__startswith=f"{token}:{kind}:").exists():
         return  # the same form, sent twice
+    refuse_a_full_log(attempt)
     scenario = draws.scenario_of(attempt)
     progress = fold(attempt.events.all(), families(scenario))
     slip: Slip | None = None

@@ -9,8 +9,6 @@ from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from practice.errors import ScenarioBroken
-
 log = logging.getLogger("practice")
 
 
@@ -53,7 +51,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
     )
 
 
-def scenario_broken(request: HttpRequest, error: ScenarioBroken) -> HttpResponse:
+def scenario_broken(request: HttpRequest, error: Exception) -> HttpResponse:
     """A broken scenario: taken down, its author told by the log, the attempt kept as it is."""
     log.error("scenario set aside: %s", error)
     return _page(

@@ -13,7 +13,7 @@ from django.shortcuts import redirect
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_http_methods, require_safe
 
 from gpu_worker.models import Evidence
 from practice import steps
@@ -35,7 +35,7 @@ def page_of(row: Evidence) -> str:
     return "conclusion" if row.purpose == "verify" else "search"
 
 
-@require_GET
+@require_safe
 def card(request: HttpRequest, id: UUID, evidence_id: UUID) -> HttpResponse:
     """One card: still pending, or whole. A pending card asks again; a whole one does not, and so polling ends."""
     attempt, now = own_attempt(request, id), timezone.now()
@@ -62,7 +62,7 @@ def _changed(here: Bench) -> list[str]:
     return ["clock", "palette", "goto", "other_rule_outs"]
 
 
-@require_GET
+@require_safe
 def as_json(request: HttpRequest, id: UUID, evidence_id: UUID) -> HttpResponse:
     """The reading as the page shows it; 404 until it is shown."""
     view = _view(request, id, evidence_id)
@@ -78,7 +78,7 @@ def public(view: service.EvidenceView) -> dict[str, Any]:
     }
 
 
-@require_GET
+@require_safe
 def as_csv(request: HttpRequest, id: UUID, evidence_id: UUID) -> HttpResponse:
     """Readings first, then each series under its name."""
     view = _view(request, id, evidence_id)
@@ -106,12 +106,14 @@ def _view(request: HttpRequest, id: UUID, evidence_id: UUID) -> service.Evidence
     return service.view(row)
 
 
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 def report(request: HttpRequest, id: UUID, evidence_id: UUID) -> HttpResponseBase:
     """Mark a reading as bad: it stays in the log, and whoever runs this place can look into it."""
     attempt, now = own_attempt(request, id), timezone.now()
     row = own_evidence(attempt, evidence_id)
-    if row.shown_at is not None:
+    if row.shown_at is None:
+        raise Http404("This reading is not here yet.")
+    if request.method == "POST":
         Evidence.objects.filter(pk=row.pk).update(reported_bad=True)
     here = bench(attempt, now=now, here=page_of(row))
     if not request.htmx:  # type: ignore[attr-defined]

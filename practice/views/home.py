@@ -85,10 +85,10 @@ def _line(attempt: Attempt, titles: dict[str, str]) -> dict[str, Any]:
     }
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def start(request: HttpRequest, key: str) -> HttpResponse:
     """Open an attempt and go to it. A doubled click opens one."""
-    if request.method == "GET":
+    if request.method != "POST":
         return redirect("practice:home")
     if key not in library.keys():
         raise Http404(f"There is no incident “{key}”.")

@@ -1,0 +1,187 @@
+"""What goes wrong around an attempt: a bank that lost or broke a file, a clock set back, a log that is full."""
+
+from __future__ import annotations
+
+import gzip
+import shutil
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.urls import reverse
+
+from gpu_worker.models import Evidence
+from grader.transcript import TranscriptError
+from practice.events import MOST_ORDERS, append
+from practice.models import Attempt, Draw, Event
+from scenarios import bank, tables_file
+from tests.practice.conftest import KEY, bodies, kinds, token
+
+
+@pytest.fixture
+def own_bank(tmp_path: Path, monkeypatch) -> Callable[[Attempt], Path]:
+    """A copy of the bank's first files and of the attempt's own; gives the path of the attempt's own."""
+
+    def copy(attempt: Attempt) -> Path:
+        table, folder = attempt.draw.table, tmp_path / "bank" / attempt.draw.table
+        folder.mkdir(parents=True)
+        own = bank.path_of(table, attempt.draw.instance)
+        for path in {*bank.files(table)[:3], own}:
+            shutil.copy(path, folder)
+        monkeypatch.setattr(bank, "FOLDER", tmp_path / "bank")
+        return folder / own.name
+
+    return copy
+
+
+def lost(path: Path) -> None:
+    path.unlink()
+
+
+def no_gzip(path: Path) -> None:
+    path.write_bytes(b"?" + path.read_bytes()[1:])
+
+
+def cut_short(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:5000])
+
+
+def no_json(path: Path) -> None:
+    path.write_bytes(gzip.compress(b"not json"))
+
+
+def no_instance(path: Path) -> None:
+    path.write_bytes(gzip.compress(b"{}"))
+
+
+def a_wrong_instance(path: Path) -> None:
+    path.write_bytes(gzip.compress(b'{"instance": {"cause": "no-overlap"}}'))
+
+
+@pytest.mark.parametrize("breaks", [lost, no_gzip, cut_short, no_json, no_instance, a_wrong_instance])
+def test_one_broken_file_of_the_bank_sets_aside_no_more_than_what_needs_it(plain_ada, own_bank, breaks):
+    attempt = plain_ada.start()
+    breaks(own_bank(attempt))
+    assert plain_ada.client.get("/").status_code == 200
+    refused = plain_ada.step(attempt, "per-rank-step-times")
+    assert refused.status_code == 503 and "set aside" in refused.content.decode()
+    assert attempt.draw.instance not in refused.content.decode()
+    assert not Evidence.objects.filter(owner=attempt.owner).exists()
+    assert plain_ada.client.get(reverse("practice:attempt", args=[attempt.pk])).status_code == 200
+    other = plain_ada.client.post(reverse("practice:start", args=[KEY]), {"token": token()})
+    assert other.status_code == 302
+
+
+def test_an_attempt_closes_and_its_scorecard_stays_when_the_bank_has_lost_its_instance(plain_ada, own_bank):
+    attempt = plain_ada.start()
+    plain_ada.step(attempt, "per-rank-step-times")
+    lost(own_bank(attempt))
+    assert plain_ada.do(attempt, "close").status_code == 302
+    for name in ("scorecard", "transcript", "attempt"):
+        assert plain_ada.client.get(reverse(f"practice:{name}", args=[attempt.pk])).status_code == 200
+
+
+def test_an_attempt_from_before_instances_were_kept_reads_the_bank(plain_ada):
+    attempt = plain_ada.start()
+    Draw.objects.filter(attempt=attempt).update(kept={})
+    assert plain_ada.step(attempt, "per-rank-step-times").status_code == 302
+    assert kinds(attempt) == ["step"]
+
+
+@pytest.mark.parametrize("content", ["", "{", "{}", '{"table": 7}'])
+def test_a_broken_calibration_offers_no_start_and_sets_the_attempt_aside(plain_ada, monkeypatch, tmp_path, content):
+    attempt = plain_ada.start()
+    (tmp_path / f"{attempt.draw.table}.json").write_text(content)
+    monkeypatch.setattr(tables_file, "FOLDER", tmp_path)
+    assert "Its measurements are not here yet." in plain_ada.client.get("/").content.decode()
+    assert plain_ada.do(attempt, "close").status_code == 503
+    monkeypatch.undo()
+    assert plain_ada.do(attempt, "close").status_code == 302
+
+
+def test_an_attempt_that_cannot_be_graded_stays_open(plain_ada, monkeypatch):
+    attempt = plain_ada.start()
+
+    def refuse(*args):
+        raise TranscriptError("event 3 (step): a step that is gone", event=3)
+
+    with monkeypatch.context() as patched:
+        patched.setattr("practice.attempts.grade", refuse)
+        assert plain_ada.do(attempt, "close").status_code == 503
+    assert kinds(attempt) == []
+    assert plain_ada.do(attempt, "close").status_code == 302
+
+
+def test_a_full_log_refuses_orders_and_can_still_be_closed(plain_ada):
+    attempt = plain_ada.start()
+    Event.objects.bulk_create(
+        Event(attempt=attempt, index=at, at_s=1.0, kind="ask", body={"fact": "topology"}, token=f"t{at}")
+        for at in range(MOST_ORDERS)
+    )
+    for kind, fields in (("note", {"text": "one more"}), ("step", {"step": "per-rank-step-times"})):
+        refused = plain_ada.do(attempt, kind, **fields)
+        assert refused.status_code == 409 and "log is full" in refused.content.decode()
+    assert attempt.events.count() == MOST_ORDERS
+    assert plain_ada.do(attempt, "close").status_code == 302
+
+
+def test_a_clock_set_back_keeps_the_log_in_order(ada):
+    attempt = ada.start()
+    for text, after_s in (("first", 100), ("second", 10), ("third", -50)):
+        append(attempt, "note", {"text": text}, token=text, now=attempt.opened_at + timedelta(seconds=after_s))
+    assert [(event.at_s, event.body["text"]) for event in attempt.events.all()] == [
+        (100.0, "first"),
+        (100.0, "second"),
+        (100.0, "third"),
+    ]
+
+
+def test_a_form_from_the_browser_s_history_with_other_words_is_another_order(plain_ada):
+    attempt, again = plain_ada.start(), token()
+    for text in ("one", "two", "two"):
+        plain_ada.do(attempt, "note", with_token=again, text=text)
+    assert [body["text"] for body in bodies(attempt, "note")] == ["one", "two"]
+    again = token()
+    for scope in ("all", "suspects", "suspects"):
+        plain_ada.do(attempt, "step", with_token=again, step="link-rates", **{"with-scope": scope})
+    assert [body["with"] for body in bodies(attempt, "step")] == [{"scope": "all"}, {"scope": "suspects"}]
+
+
+def test_a_first_page_from_before_the_close_opens_a_new_attempt(plain_ada):
+    again, start = token(), reverse("practice:start", args=[KEY])
+    first = plain_ada.client.post(start, {"token": again})["Location"]
+    plain_ada.do(Attempt.objects.get(), "close")
+    second = plain_ada.client.post(start, {"token": again})["Location"]
+    assert first != second and Attempt.objects.count() == 2
+
+
+@pytest.mark.parametrize("digit", ["²", "٣", "１", "9" * 5000, "-1", "\x00"])
+def test_cited_evidence_that_is_no_number_of_this_log_is_no_crash(plain_ada, digit):
+    attempt = plain_ada.start()
+    answer = plain_ada.do(attempt, "rule_out", causes="no-overlap", because=digit)
+    assert answer.status_code in (302, 422)
+
+
+def test_nul_characters_are_left_out_of_what_is_kept(plain_ada):
+    attempt = plain_ada.start()
+    plain_ada.do(attempt, "note", text="a\x00b")
+    plain_ada.do(attempt, "diagnose", causes="no-overlap", confidence="5", text="\x00why\x00")
+    assert bodies(attempt, "note") == [{"text": "ab"}]
+    assert bodies(attempt, "diagnose")[0]["text"] == "why"
+
+
+def test_every_address_answers_get_and_head(plain_ada):
+    attempt = plain_ada.start()
+    plain_ada.step(attempt, "per-rank-step-times")
+    row = Evidence.objects.get(owner=attempt.owner)
+    names = ("attempt", "conclusion", "scorecard", "transcript")
+    addresses = [reverse(f"practice:{name}", args=[attempt.pk]) for name in names]
+    names = ("evidence", "evidence_json", "evidence_csv", "report")
+    addresses += [reverse(f"practice:{name}", args=[attempt.pk, row.pk]) for name in names]
+    addresses += ["/", reverse("practice:act", args=[attempt.pk, "close"]), reverse("practice:start", args=[KEY])]
+    for address in addresses:
+        for ask in (plain_ada.client.get, plain_ada.client.head):
+            assert ask(address).status_code in (200, 302), address
+    row.refresh_from_db()
+    assert (kinds(attempt), row.reported_bad, Attempt.objects.count()) == (["step"], False, 1)
