@@ -122,6 +122,9 @@ def note_on(evidence: Evidence, run: Run | None) -> str:
 
 def run_behind(evidence: Evidence) -> WholeRun:
     """The whole run that answered shown evidence. Raises ValueError where none is stored."""
+    own = evidence.run.whole_run() if evidence.run is not None else None
+    if own is not None:
+        return own
     answer = question_of(evidence).answer()
     if answer is None:
         raise ValueError(f"evidence {evidence.pk} has no answer yet")
