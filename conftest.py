@@ -6,7 +6,13 @@ import os
 import tempfile
 from pathlib import Path
 
+import hypothesis
 import pytest
+
+# In CI the same examples every time: a change is judged by what it did. Elsewhere new ones are looked for.
+hypothesis.settings.register_profile("ci", derandomize=True, deadline=None)
+if os.environ.get("CI"):
+    hypothesis.settings.load_profile("ci")
 
 pytest_plugins = ["tests.support.guard"]
 
