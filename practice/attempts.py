@@ -29,7 +29,7 @@ def open_attempt(person: Person, scenario: Scenario, *, token: str, now: datetim
             return before
         if before is not None:
             token = tokens.fresh()  # a page from the browser's history, from before that attempt was closed
-        drawn = draws.draw(scenario)
+        drawn = draws.draw(scenario, person)
         attempt = Attempt.objects.create(
             person=person,
             scenario=scenario.key,

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from grader.knowledge import Effect, Knowledge
 from practice.errors import ScenarioBroken
-from practice.models import Attempt, Draw
+from practice.models import Attempt, Draw, Person
 from scenarios import bank, evidence, fixes, instances, library
 from scenarios.errors import BankIncomplete, ScenarioError
 from scenarios.format import Scenario
@@ -61,10 +61,14 @@ class Drawn:
     symptom: evidence.SymptomView
 
 
-def draw(scenario: Scenario) -> Drawn:
-    """Draw an instance for a new attempt. Raises ScenarioBroken where the bank has none."""
+def draw(scenario: Scenario, person: Person | None = None) -> Drawn:
+    """Draw an instance for a new attempt; one that the person has not met, while its cause has such.
+
+    Raises ScenarioBroken where the bank has none.
+    """
     try:
-        instance = instances.draw(scenario, seed=secrets.token_hex(16))
+        met = set(Draw.objects.filter(attempt__person=person).values_list("instance", flat=True)) if person else set()
+        instance = instances.draw(scenario, seed=secrets.token_hex(16), avoid=met)
         return Drawn(instance, evidence.symptom(scenario, instance))
     except BankIncomplete as error:
         raise ScenarioBroken(str(error)) from error

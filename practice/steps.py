@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,6 +16,9 @@ from practice.errors import AttemptClosed, NotNow, Slip
 from practice.events import append, locked, refuse_a_full_log
 from practice.models import Attempt, Choice, Event
 from scenarios import evidence as service
+from scenarios.errors import BankIncomplete
+
+log = logging.getLogger(__name__)
 
 PAGE_PURPOSES = ("step", "verify")
 
@@ -99,7 +103,10 @@ def _sentence(error: Exception) -> str:
 
 
 def settle(attempt: Attempt, *, now: datetime) -> list[Event]:
-    """Give every evidence that may be shown its one event; safe to call from two tabs at once. Fresh events only."""
+    """Give every evidence that may be shown its one event; safe to call from two tabs at once. Fresh events only.
+
+    One that neither lab nor bank can answer stays pending, and is logged: the attempt goes on and can be closed.
+    """
     if attempt.is_closed:
         return []
     told = set(attempt.events.filter(token__startswith="evidence:").values_list("token", flat=True))
@@ -114,7 +121,11 @@ def _token(evidence: Evidence) -> str:
 def _settle_one(attempt: Attempt, evidence: Evidence, now: datetime) -> Event | None:
     with transaction.atomic():
         held = locked(attempt)
-        if held.is_closed or not service.settle(evidence, now=now):
+        try:
+            if held.is_closed or not service.settle(evidence, now=now):
+                return None
+        except BankIncomplete as lacking:
+            log.error("evidence %s of attempt %s cannot be answered: %s", evidence.pk, attempt.pk, lacking)
             return None
         evidence.refresh_from_db()
         appended = append(held, evidence.purpose, _body(held, evidence), token=_token(evidence), now=now)

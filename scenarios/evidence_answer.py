@@ -14,6 +14,9 @@ from scenarios import bank, palette
 # A run taken up again is waited for once more, but no longer than any other.
 LONGEST_WAIT_AGAIN = timedelta(seconds=15)
 
+# Clocks of two servers may differ by a little; more is a clock that was set back.
+CLOCK_SET_BACK = timedelta(minutes=1)
+
 TAKEN_UP_AGAIN = "The lab worker ended while it ran this experiment; another run of it was made and answers."
 SLOWER_THAN_PLANNED = "The lab was slower than planned, so the bank answered."
 NO_RESULT = "The lab's run ended without a result that can be trusted, so the bank answered."
@@ -67,11 +70,23 @@ def settle(evidence: Evidence, *, now: datetime) -> bool:
     """Shows the evidence if its time has come: fixes its run and finding. True if it is shown. Idempotent."""
     if evidence.shown_at is not None:
         return True
+    start_the_wait_over(evidence, now)
     if now < evidence.ready_at or is_taken_up_again(evidence, now):
         return False
     show(evidence, question_of(evidence).decide(finished_run(evidence), now), now)
     evidence.refresh_from_db()
     return evidence.shown_at is not None
+
+
+def start_the_wait_over(evidence: Evidence, now: datetime) -> None:
+    """Where the clock was set back since the evidence was asked for: else it would wait until the old time came."""
+    back = evidence.requested_at - now
+    if back <= CLOCK_SET_BACK:
+        return
+    Evidence.objects.pending().filter(pk=evidence.pk).update(
+        requested_at=evidence.requested_at - back, ready_at=evidence.ready_at - back
+    )
+    evidence.refresh_from_db()
 
 
 def own_runs(evidence: Evidence) -> RunQuerySet:

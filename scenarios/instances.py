@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from collections.abc import Collection
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -39,10 +40,12 @@ class Instance(BaseModel):
         return self.cause == HEALTHY
 
 
-def draw(scenario: Scenario, *, seed: Any) -> Instance:
+def draw(scenario: Scenario, *, seed: Any, avoid: Collection[str] = ()) -> Instance:
     """The instance of a new attempt: a cause by the declared prior, then one of the bank's instances of it.
 
-    The same seed draws the same instance from the same bank. Raises BankIncomplete where the bank has none.
+    Instances to `avoid` are drawn only where a cause has no other: the brief's numbers would name one met before. The
+    cause is drawn first, so that what was avoided says nothing of it. The same seed draws the same instance from the
+    same bank. Raises BankIncomplete where the bank has none.
     """
     from scenarios import bank
 
@@ -57,7 +60,8 @@ def draw(scenario: Scenario, *, seed: Any) -> Instance:
     rng = random.Random(str(seed))
     causes = sorted(ready)
     cause = rng.choices(causes, weights=[scenario.prior[cause] for cause in causes])[0]
-    return rng.choice(sorted(ready[cause], key=lambda instance: instance.id))
+    fresh = [instance for instance in ready[cause] if instance.id not in avoid]
+    return rng.choice(sorted(fresh or ready[cause], key=lambda instance: instance.id))
 
 
 def get(table: str, id: str) -> Instance:

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from practice import attempts, draws, words
 from practice.errors import ScenarioBroken
 from practice.models import Attempt
-from practice.people import person_of, remember
+from practice.people import greet, person_of, remember
 from practice.workbench import tokens
 from scenarios import library
 from scenarios.errors import ScenarioError
@@ -38,6 +38,7 @@ class Incident:
 
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
+    greet(request)
     mine = Attempt.objects.of(person_of(request)).select_related("scorecard")
     titles = {scenario.key: scenario.title for scenario in _scenarios()}
     context: dict[str, Any] = {

@@ -9,14 +9,18 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from django.db import connection
 from django.urls import reverse
+from django.utils import timezone
 
-from gpu_worker.models import Evidence
+from gpu_worker.models import Answer, Evidence
 from grader.transcript import TranscriptError
 from practice.events import MOST_ORDERS, append
-from practice.models import Attempt, Draw, Event
-from scenarios import bank, tables_file
-from tests.practice.conftest import KEY, bodies, kinds, token
+from practice.models import Attempt, Draw, Event, Person
+from practice.people import SESSION_KEY
+from scenarios import bank, instances, tables_file
+from scenarios import evidence as service
+from tests.practice.conftest import KEY, Candidate, bodies, kinds, token
 
 
 @pytest.fixture
@@ -185,3 +189,60 @@ def test_every_address_answers_get_and_head(plain_ada):
             assert ask(address).status_code in (200, 302), address
     row.refresh_from_db()
     assert (kinds(attempt), row.reported_bad, Attempt.objects.count()) == (["step"], False, 1)
+
+
+def test_a_first_click_sent_twice_at_once_is_one_person_s_one_attempt():
+    browser = Candidate()
+    browser.client.get(reverse("practice:home"))
+    again, start = token(), reverse("practice:start", args=[KEY])
+    browser.client.post(start, {"token": again})
+    # The second request read the session before the first had written who it is.
+    session = browser.client.session
+    del session[SESSION_KEY]
+    session.save()
+    browser.client.post(start, {"token": again})
+    assert (Person.objects.count(), Attempt.objects.count()) == (1, 1)
+    assert browser.page(Attempt.objects.get())
+
+
+def test_a_running_step_that_neither_lab_nor_bank_can_answer_leaves_the_attempt_usable(plain_ada, own_bank):
+    attempt = plain_ada.start()
+    plain_ada.step(attempt, "link-rates", scope="all")
+    lost(own_bank(attempt))
+    # As a live answer was planned, and then the lab's run failed.
+    Answer.objects.all().delete()
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM practice_event")
+    Evidence.objects.update(live=True, shown_at=None, finding="", ready_at=timezone.now())
+    for name in ("attempt", "conclusion"):
+        assert plain_ada.client.get(reverse(f"practice:{name}", args=[attempt.pk])).status_code == 200
+    assert plain_ada.do(attempt, "note", text="still here").status_code == 302
+    assert plain_ada.do(attempt, "close").status_code == 302
+    assert kinds(attempt) == ["note", "close"]
+
+
+def test_a_clock_set_back_does_not_keep_a_step_waiting_for_the_old_time(plain_ada):
+    attempt = plain_ada.start()
+    plain_ada.step(attempt, "link-rates", scope="all")
+    row = Evidence.objects.get(owner=attempt.owner)
+    asked, wait = row.requested_at, timedelta(seconds=12)
+    Evidence.objects.update(live=True, shown_at=None, finding="", ready_at=asked + wait)
+    row.refresh_from_db()
+    back = asked - timedelta(hours=1)
+    assert not service.settle(row, now=back)
+    assert row.ready_at == back + wait
+    assert 0 <= service.progress(row, now=back)["share"] <= 1
+    assert service.settle(row, now=back + wait)
+
+
+def test_nobody_meets_an_instance_again_while_its_cause_has_others(plain_ada, draws_cause):
+    draws_cause("degraded-link")
+    met = [plain_ada.start().draw for _ in range(4)]
+    assert len({draw.instance for draw in met}) == 4
+    assert {instances.get(draw.table, draw.instance).cause for draw in met} == {"degraded-link"}
+
+
+def test_where_every_instance_was_met_one_of_them_comes_again(scenario):
+    every = {instance.id for instance in bank.complete_instances(scenario.table)}
+    causes = {instances.draw(scenario, seed=str(seed), avoid=every).cause for seed in range(40)}
+    assert causes == {instances.draw(scenario, seed=str(seed)).cause for seed in range(40)}
