@@ -70,7 +70,7 @@ def _distributed(model: nn.Module, job: dict[str, Any]) -> DistributedDataParall
         bucket_cap_mb=job["bucket_cap_mb"],
         gradient_as_bucket_view=job["gradient_as_bucket_view"],
         init_sync=False,
-        broadcast_buffers=False,
+        forward_sync_buffers=False,
     )
 
 

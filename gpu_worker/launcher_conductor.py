@@ -52,6 +52,9 @@ class Ranks:
         if feeds:
             rates = {int(rank): rate for rank, rate in plan["source_rates"].items()}
             self.helpers.append(_fork(lambda: serve_ranks(data_set, _keep(feeds, 0), rates)))
+            # Before the ranks are forked: a rank that held the store's ends too would never see it hang up.
+            for ours, _ in feeds:
+                ours.close()
         for rank, place in enumerate(plan["ranks"]):
             ours, theirs = socket.socketpair()
             namespace = fabric.namespaces[f"host{place['host']}"]
@@ -63,9 +66,8 @@ class Ranks:
             theirs.close()
             descriptor = ours.detach()
             self.channels.append(Channel(descriptor, descriptor))
-        for pair in feeds:
-            pair[0].close()
-            pair[1].close()
+        for _, theirs in feeds:
+            theirs.close()
 
     def report_progress_to(self, listener: Callable[[dict[str, Any]], None]) -> None:
         self._progress = listener

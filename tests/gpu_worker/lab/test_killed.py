@@ -79,7 +79,9 @@ def owner(tmp_path: Path) -> Iterator[Owner]:
 
 def nothing_is_left(owner: Owner) -> None:
     wait_until("every process of the run is gone", lambda: not owner.family(), within_s=20)
-    assert [entry.name for entry in owner.folder.iterdir()] in ([], ["rank37-lab.lock"])
+    # torch makes an empty cache folder of its own wherever it is imported.
+    left = {entry.name for entry in owner.folder.iterdir() if not entry.name.startswith("torchinductor")}
+    assert left <= {"rank37-lab.lock"}
 
 
 @pytest.mark.parametrize("phase", ["starting", "fabric", "ranks", "measuring"])
