@@ -46,9 +46,12 @@ class Job(Frozen):
     bucket_cap_mb: float = 1.0
     gradient_as_bucket_view: bool = False
     shuffle_seed: int = 17
-    flight_recorder_entries: int = Field(default=0, ge=0, le=20_000, description="TORCH_FR_BUFFER_SIZE in the ranks' environment")
+    flight_recorder_entries: int = Field(
+        default=0, ge=0, le=20_000, description="TORCH_FR_BUFFER_SIZE in the ranks' environment"
+    )
     script: Literal["a", "b"] = Field(
-        default="a", description="revision of the training script: `b` steps the optimizer tensor by tensor (foreach=False)"
+        default="a",
+        description="revision of the training script: `b` steps the optimizer tensor by tensor (foreach=False)",
     )
     interface: Literal["fabric", "management"] = "fabric"
 
@@ -71,7 +74,9 @@ class Setting(Frozen):
 
     topology: Topology = Topology()
     placement: tuple[int, ...] = Field(default=(0, 1, 2, 3), description="host index of each rank before any fault")
-    baseline_placement: tuple[int, ...] = Field(default=(0, 1, 2, 3), description="host of each rank in the healthy run of the change log")
+    baseline_placement: tuple[int, ...] = Field(
+        default=(0, 1, 2, 3), description="host of each rank in the healthy run of the change log"
+    )
     job: Job = Job()
     baseline_job: Job = Job()
     seed: int = 0
@@ -81,7 +86,11 @@ class ExperimentSpec(Frozen):
     """One run of the lab. `faults` is empty for a healthy run; two faults for a curveball."""
 
     experiment: Literal["job", "microbenchmark"]
-    with_: dict[str, str] = Field(default_factory=dict, alias="with", description="microbenchmark: size (small, job) and placement (as-job, packed)")
+    with_: dict[str, str] = Field(
+        default_factory=dict,
+        alias="with",
+        description="microbenchmark: size (small, job) and placement (as-job, packed)",
+    )
     setting: Setting = Setting()
     faults: tuple[Fault, ...] = ()
     size_bytes: int | None = Field(default=None, description="microbenchmark only: overrides what `size` names")
@@ -116,27 +125,33 @@ class CauseDraw(BaseModel):
 class WholeRun(BaseModel):
     """What one experiment measured, raw. Probes are pure functions of it; it is what the bank stores.
 
-    Times are seconds on CLOCK_MONOTONIC, which all ranks share here (a real cluster's clocks differ; the probes say so).
+    Times are seconds on CLOCK_MONOTONIC, which all ranks share here; a real cluster's clocks differ, as the probes say.
     """
 
     model_config = ConfigDict(extra="forbid", populate_by_name=True)
     schema_version: int = 1
     spec: ExperimentSpec
-    fired: dict[str, Any] = Field(default_factory=dict, description="by cause: proof that the fault fired (counts, observed rates)")
-    provenance: dict[str, Any] = Field(description="taken_at, machine, kernel, cores, backend, torch, steal_share, foreign_cpu_share, setup_s, wall_s")
+    fired: dict[str, Any] = Field(
+        default_factory=dict, description="by cause: proof that the fault fired (counts, observed rates)"
+    )
+    provenance: dict[str, Any] = Field(
+        description="taken_at, machine, kernel, cores, backend, torch, steal_share, foreign_cpu_share, setup_s, wall_s"
+    )
     fabric: dict[str, Any] = Field(
         description="hosts: [{host, leaf}], placement: [host index per rank as this run really ran], links: "
-        "[{id, kind: access|uplink|management, ends: [a, b], rate: {'a->b': bits/s, 'b->a': bits/s}, nominal: bits/s}] read back from the kernel after the run, "
-        "counters: {'a->b': {bytes, packets, drops, overlimits, backlog_bytes}} over the measured part, "
+        "[{id, kind: access|uplink|management, ends: [a, b], rate: {'a->b': bits/s, 'b->a': bits/s}, nominal: bits/s}] "
+        "read back from the kernel after the run, counters: {'a->b': {bytes, packets, drops, overlimits, backlog_bytes}} over the measured part, "
         "paths: [{src_rank, dst_rank, via: [link ids]}] derived from counters"
     )
     ranks: list[dict[str, Any]] = Field(
         default_factory=list,
-        description="job: one a rank: {rank, host, interface (as its sockets show), steps: [{start, input_s, input_bytes, forward_s, backward_s, exposed_s, "
-        "optimizer_s, total_s, samples (this rank's, really trained on), loss, collectives: [{bytes, launch, done}]}], telemetry: {wall_s, compute_wall_s, cpu_s, run_delay_s, "
-        "voluntary_switches, involuntary_switches, tcp_retransmits}}; measured steps only",
+        description="job: one a rank: {rank, host, interface (as its sockets show), "
+        "steps: [{start, input_s, input_bytes, forward_s, backward_s, exposed_s, optimizer_s, total_s, "
+        "samples (this rank's, really trained on), loss, collectives: [{bytes, launch, done}]}], "
+        "telemetry: {wall_s, compute_wall_s, cpu_s, run_delay_s, voluntary_switches, involuntary_switches, tcp_retransmits}}; measured steps only",
     )
     iterations: list[dict[str, Any]] = Field(
-        default_factory=list, description="microbenchmark: one a kept iteration: {seconds (slowest rank), by_rank: [seconds]}"
+        default_factory=list,
+        description="microbenchmark: one a kept iteration: {seconds (slowest rank), by_rank: [seconds]}",
     )
     size_bytes: int = Field(description="job: gradient bytes a step; microbenchmark: message bytes")

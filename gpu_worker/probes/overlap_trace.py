@@ -36,8 +36,9 @@ def read(run: WholeRun, params: Mapping[str, str]) -> ProbeResult:
     }
     rows = tuple((f"rank {rank['rank']}", *row) for rank, row in zip(ranks, by_rank, strict=True))
     columns = (
-        "rank", "backward covered", "communication hidden", "communication in flight", "collectives a step", "head start",
-    )  # fmt: skip
+        *("rank", "backward covered", "communication hidden", "communication in flight"),
+        *("collectives a step", "head start"),
+    )
     table = Series(columns, ("text", "share", "share", "s", "count", "share"), rows, "Medians over the measured steps.")
     return ProbeResult(readings, {"timeline": _timeline(ranks, by_rank), "ranks": table})
 
