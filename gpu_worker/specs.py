@@ -140,7 +140,8 @@ class WholeRun(BaseModel):
     fabric: dict[str, Any] = Field(
         description="hosts: [{host, leaf}], placement: [host index per rank as this run really ran], links: "
         "[{id, kind: access|uplink|management, ends: [a, b], rate: {'a->b': bits/s, 'b->a': bits/s}, nominal: bits/s}] "
-        "read back from the kernel after the run, counters: {'a->b': {bytes, packets, drops, overlimits, backlog_bytes}} over the measured part, "
+        "read back from the kernel after the run, "
+        "counters: {'a->b': {bytes, packets, drops, overlimits, backlog_bytes}} over the measured part, "
         "paths: [{src_rank, dst_rank, via: [link ids]}] derived from counters"
     )
     ranks: list[dict[str, Any]] = Field(
@@ -148,7 +149,8 @@ class WholeRun(BaseModel):
         description="job: one a rank: {rank, host, interface (as its sockets show), "
         "steps: [{start, input_s, input_bytes, forward_s, backward_s, exposed_s, optimizer_s, total_s, "
         "samples (this rank's, really trained on), loss, collectives: [{bytes, launch, done}]}], "
-        "telemetry: {wall_s, compute_wall_s, cpu_s, run_delay_s, voluntary_switches, involuntary_switches, tcp_retransmits}}; measured steps only",
+        "telemetry: {wall_s, compute_wall_s, cpu_s, run_delay_s, "
+        "voluntary_switches, involuntary_switches, tcp_retransmits}}; measured steps only",
     )
     iterations: list[dict[str, Any]] = Field(
         default_factory=list,
