@@ -9,6 +9,7 @@ from typing import Any
 from gpu_worker.faults import FAULTS, describe
 from gpu_worker.readable import say
 from grader.knowledge import EstimateKnowledge, Knowledge
+from grader.transcript import variant_id
 from grader.units import QuantityError, format_quantity, parse_quantity
 from practice import markdown, places, words
 from practice.progress import Line, Progress
@@ -16,7 +17,7 @@ from practice.workbench import figures
 from practice.workbench.eventlog import Entry, entries
 from scenarios.causes import CAUSES
 from scenarios.format import Scenario
-from scenarios.instances import Instance
+from scenarios.instances import Instance, accepted_places
 
 GOOD_ENOUGH = 0.65
 RIGHT_WITHIN = 0.10
@@ -146,9 +147,7 @@ def debrief(
         belief_heads=heads,
         beliefs=beliefs,
         figure=figures.belief(body["posteriors"], body["steps"], instance.cause, CAUSES),
-        ruled_out=tuple(
-            {**one, "word": STATUS[one["status"]], "at_s": at.get(one["event"])} for one in body["ruled_out"]
-        ),
+        ruled_out=tuple(ruled_out(one, knowledge, at) for one in body["ruled_out"]),
         predictions=tuple(
             {**one, "title": variant_title(knowledge, one["step"]), "at_s": at.get(one["event"])}
             for one in body["predictions"]
@@ -166,6 +165,18 @@ def debrief(
         log=entries(progress, scenario),
         body=body,
     )
+
+
+def ruled_out(one: Mapping[str, Any], knowledge: Knowledge, at: Mapping[int, float]) -> dict[str, Any]:
+    """One claim with the titles of what it cites."""
+    cited = ", ".join(variant_title(knowledge, ref) for ref in one["cited"])
+    return {
+        **one,
+        "title": CAUSES[one["cause"]].title,
+        "word": STATUS[one["status"]],
+        "cited": cited,
+        "at_s": at.get(one["event"]),
+    }
 
 
 STATUS = {
@@ -257,8 +268,6 @@ def hidden(scenario: Scenario, instance: Instance) -> Hidden:
 
 
 def accepted_beside(instance: Instance) -> list[str]:
-    from scenarios.instances import accepted_places
-
     return [place for place in accepted_places(instance) if place != instance.place]
 
 
@@ -287,17 +296,13 @@ def nearness(line: Line, known: EstimateKnowledge, fraction: float) -> str:
 
 
 def variant_title(knowledge: Knowledge, variant: str) -> str:
-    from grader.transcript import variant_id
-
     for one in knowledge.steps:
         if variant_id(one.step, one.with_) == variant:
             return ", ".join(filter(None, [one.title, words.with_text(one.with_)]))
-    return variant
+    return next((one.title for one in knowledge.steps if one.step == variant), variant)
 
 
 def sentence_of(knowledge: Knowledge, variant: str, finding: str) -> str:
-    from grader.transcript import variant_id
-
     for one in knowledge.steps:
         if variant_id(one.step, one.with_) == variant:
             return one.sentences.get(finding, finding)
