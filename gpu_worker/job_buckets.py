@@ -64,13 +64,11 @@ class _Recorder:
 
 def _distributed(model: nn.Module, job: dict[str, Any]) -> DistributedDataParallel:
     # Every rank made the same weights from the same seed: sending them round again would only cost a second.
-    # Buffers sent round in every forward pass would let a late rank stall its peers there, and hide who is late.
     return DistributedDataParallel(
         model,
         bucket_cap_mb=job["bucket_cap_mb"],
         gradient_as_bucket_view=job["gradient_as_bucket_view"],
         init_sync=False,
-        forward_sync_buffers=False,
     )
 
 

@@ -37,7 +37,10 @@ class Block(nn.Module):
 
 
 class ByteModel(nn.Module):
-    """Predicts the next byte. `forward` takes (batch, context + 1) bytes as int64 and returns the mean loss."""
+    """Predicts the next byte. `forward` takes (batch, context + 1) bytes as int64 and returns the mean loss.
+
+    It has no buffers: DDP would send them round in every forward pass, and a late rank would stall its peers there.
+    """
 
     def __init__(self, size: Dimensions = DIMENSIONS) -> None:
         super().__init__()
@@ -46,10 +49,9 @@ class ByteModel(nn.Module):
         self.blocks = nn.ModuleList(Block(size) for _ in range(size.layers))
         self.norm = nn.LayerNorm(size.width)
         self.head = nn.Linear(size.width, size.vocabulary)
-        self.register_buffer("places", torch.arange(size.context), persistent=False)
 
     def forward(self, tokens: Tensor) -> Tensor:
-        stream = self.token(tokens[:, :-1]) + self.position(self.places)
+        stream = self.token(tokens[:, :-1]) + self.position(torch.arange(tokens.shape[1] - 1))
         for block in self.blocks:
             # Activations are computed again in the backward pass, as in large jobs, which lack the memory for them.
             stream = checkpoint(block, stream, use_reentrant=False)

@@ -11,12 +11,14 @@ from gpu_worker.lab_assemble import whole_run
 from gpu_worker.lab_lock import machine_lock
 from gpu_worker.lab_plan import RunPlan, plan_run
 from gpu_worker.launcher_client import Launcher
-from gpu_worker.provenance import disturbance, provenance, refuse_disturbed
+from gpu_worker.machine import wait_until_quiet
+from gpu_worker.provenance import accepts_disturbed, disturbance, provenance, refuse_disturbed
 from gpu_worker.specs import ExperimentSpec, WholeRun
 
 Progress = Callable[[dict[str, Any]], None]
 LOCK_LIMIT_S = 600.0
 TRIES = 3
+QUIET_LIMIT_S = 10.0
 
 _warm: Launcher | None = None
 
@@ -25,18 +27,17 @@ def run_experiment(spec: ExperimentSpec, *, progress: Progress | None = None) ->
     """Builds the spec's fabric, breaks what its faults say, runs its experiment and returns what was measured.
 
     `progress` gets `{"done": int, "total": int, "phase": str}`. One experiment runs on a machine at a time. A run
-    that the machine was taken from is repeated up to twice. Raises BadSpec, LabUnavailable, FaultDidNotFire,
-    RunDisturbed or RunFailed.
+    that the machine was taken from is repeated up to twice, once the machine is quiet. Raises BadSpec,
+    LabUnavailable, FaultDidNotFire, RunDisturbed or RunFailed.
     """
     plan = plan_run(spec)
     with machine_lock(LOCK_LIMIT_S):
-        for left in reversed(range(TRIES)):
+        for _ in range(TRIES - 1):
             try:
                 return _run_once(plan, progress)
             except RunDisturbed:
-                if not left:
-                    raise
-    raise AssertionError("unreachable")
+                wait_until_quiet(QUIET_LIMIT_S)
+        return _run_once(plan, progress, accept_disturbed=accepts_disturbed())
 
 
 def warm_up() -> None:
@@ -59,16 +60,27 @@ def _launcher() -> Launcher:
     return _warm
 
 
-def _run_once(plan: RunPlan, progress: Progress | None) -> WholeRun:
+def _run_once(plan: RunPlan, progress: Progress | None, *, accept_disturbed: bool = False) -> WholeRun:
     launcher, begun = _launcher(), time.monotonic()
     raw = launcher.run(plan.to_order(), progress)
     wall_s = time.monotonic() - begun
-    refuse_disturbed(disturbance(raw))
+    disturbed = _is_disturbed(raw, accept_disturbed)
     facts = provenance(
         raw,
         world_size=len(plan.placement),
         how=launcher.how,
         setup_s=raw["fabric_s"] + raw["launch_s"],
         wall_s=wall_s,
+        disturbed=disturbed,
     )
     return whole_run(plan, raw, facts)
+
+
+def _is_disturbed(raw: dict[str, Any], accept: bool) -> bool:
+    try:
+        refuse_disturbed(disturbance(raw))
+    except RunDisturbed:
+        if not accept:
+            raise
+        return True
+    return False

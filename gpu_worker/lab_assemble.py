@@ -17,7 +17,7 @@ def whole_run(plan: RunPlan, raw: Mapping[str, Any], provenance: Mapping[str, An
     return WholeRun(
         spec=plan.spec,
         fired=proofs(plan, raw),
-        provenance={**provenance, "port_tries": raw["port_tries"]},
+        provenance=dict(provenance),
         fabric=_fabric(plan, raw),
         ranks=_ranks(plan, raw) if plan.spec.experiment == "job" else [],
         iterations=_iterations(raw) if plan.spec.experiment == "microbenchmark" else [],
@@ -58,6 +58,8 @@ def _fabric(plan: RunPlan, raw: Mapping[str, Any]) -> dict[str, Any]:
         ],
         "counters": raw["counters"],
         "paths": raw["paths"],
+        # Kept out of provenance, which is shown: a run whose fault wants a certain path needs more tries.
+        "port_tries": raw["port_tries"],
     }
 
 

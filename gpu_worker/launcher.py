@@ -10,16 +10,19 @@ that started it, however that one dies.
 from __future__ import annotations
 
 import gc
+import importlib
 import os
 import select
 import signal
 import sys
+import tempfile
 import time
 import traceback
 from typing import Any
 
 from gpu_worker.launcher_channel import Channel, ChannelClosed
 from gpu_worker.netlink_namespaces import die_with_parent, isolate
+from gpu_worker.ranks_source import make_data_set
 
 LAST_WORDS_BYTES = 2000
 
@@ -78,10 +81,12 @@ def _private_streams() -> Channel:
 
 def _prepare() -> int:
     """Imports what ranks need, so that their forks have it already. Returns the data set's descriptor."""
-    from gpu_worker import job_loop, microbenchmark, ranks_source
-
-    assert job_loop and microbenchmark
-    data_set = ranks_source.make_data_set()
+    # Importing the compiler makes a cache folder: let it find one that is there, so that it leaves nothing behind.
+    os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", tempfile.gettempdir())
+    for module in ("torch._dynamo", "gpu_worker.job_loop", "gpu_worker.microbenchmark"):
+        # The first optimizer of each rank would otherwise import the compiler: a second of a core, every run.
+        importlib.import_module(module)
+    data_set = make_data_set()
     gc.collect()
     gc.freeze()  # forked children would otherwise copy these pages as soon as they collect
     return data_set

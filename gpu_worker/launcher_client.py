@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import os
+import re
 import subprocess
 import sys
 import time
@@ -21,6 +22,8 @@ from gpu_worker.launcher_channel import Channel, ChannelClosed, DeadlinePassed
 
 START_LIMIT_S = 60.0
 RUN_MARGIN_S = 15.0  # beyond the run's own deadline, which the launcher keeps
+# The last line of a traceback.
+RAISED = re.compile(r"^[\w.]+(Error|Exception|Exit|Interrupt)\b")
 REPOSITORY = Path(__file__).resolve().parent.parent
 
 
@@ -107,9 +110,10 @@ class Launcher:
 
 def _error(message: dict[str, Any]) -> errors.LabError:
     kind = getattr(errors, message["kind"], errors.RunFailed)
-    last = message.get("said", "").splitlines()
-    reason = f"{message['reason']}: {last[-1].strip()}" if last else message["reason"]
+    said = message.get("said", "")
+    raised = [line for line in said.splitlines() if RAISED.match(line)]
+    reason = f"{message['reason']}: {raised[-1]}" if raised else message["reason"]
     error: errors.LabError = kind(reason)
-    if last:
-        error.add_note(message["said"])
+    if said:
+        error.add_note(said)
     return error

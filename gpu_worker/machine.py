@@ -6,8 +6,12 @@ import functools
 import hashlib
 import os
 import platform
+import time
 from dataclasses import dataclass
 from typing import Any
+
+QUIET_WINDOW_S = 0.5
+QUIET_SHARE = 0.1
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,19 @@ def processor_times() -> ProcessorTimes:
     return ProcessorTimes(
         work_s=user + nice + system, steal_s=steal, all_s=user + nice + system + idle + iowait + irq + softirq + steal
     )
+
+
+def wait_until_quiet(limit_s: float) -> bool:
+    """Waits while other work holds the processors, for limit_s at most. Returns whether they are free now."""
+    deadline, before = time.monotonic() + limit_s, processor_times()
+    while time.monotonic() < deadline:
+        time.sleep(QUIET_WINDOW_S)
+        now = processor_times()
+        spent = now.since(before)
+        if spent["work_s"] + spent["steal_s"] < QUIET_SHARE * spent["all_s"]:
+            return True
+        before = now
+    return False
 
 
 @functools.cache

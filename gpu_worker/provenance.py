@@ -26,8 +26,13 @@ def torch_version() -> str:
         return "missing"
 
 
-def provenance(raw: Mapping[str, Any], *, world_size: int, how: str, setup_s: float, wall_s: float) -> dict[str, Any]:
-    """The WholeRun's provenance, from the launcher's raw result. Nothing in it depends on a fault's parameters."""
+def provenance(
+    raw: Mapping[str, Any], *, world_size: int, how: str, setup_s: float, wall_s: float, disturbed: bool
+) -> dict[str, Any]:
+    """The WholeRun's provenance, from the launcher's raw result. Nothing in it depends on a fault's parameters.
+
+    `disturbed`: the run is kept although the machine was taken from it.
+    """
     machine = fingerprint()
     return {
         "taken_at": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -40,7 +45,7 @@ def provenance(raw: Mapping[str, Any], *, world_size: int, how: str, setup_s: fl
         "world_size": world_size,
         "namespaces": how,
         **disturbance(raw),
-        "accepted_disturbed": accepts_disturbed(),
+        "accepted_disturbed": disturbed,
         "setup_s": round(setup_s, 3),
         "wall_s": round(wall_s, 3),
     }
@@ -58,14 +63,12 @@ def disturbance(raw: Mapping[str, Any]) -> dict[str, float]:
 
 
 def accepts_disturbed() -> bool:
-    """Whether the environment says that disturbed runs are taken all the same (it is recorded with each run)."""
+    """Whether the environment says that a run is kept although every try was disturbed (recorded with the run)."""
     return os.environ.get(ACCEPT_DISTURBED, "") not in ("", "0")
 
 
 def refuse_disturbed(shares: Mapping[str, float]) -> None:
-    """Raises RunDisturbed where too much of the machine went elsewhere, unless the environment accepts it."""
-    if accepts_disturbed():
-        return
+    """Raises RunDisturbed where too much of the machine went elsewhere."""
     if shares["steal_share"] > STEAL_LIMIT:
         raise RunDisturbed(f"the hypervisor took {shares['steal_share']:.0%} of the processors during the run")
     if shares["foreign_cpu_share"] > FOREIGN_LIMIT:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpu_worker.errors import RunDisturbed
-from gpu_worker.provenance import ACCEPT_DISTURBED, disturbance, refuse_disturbed
+from gpu_worker.provenance import ACCEPT_DISTURBED, accepts_disturbed, disturbance, refuse_disturbed
 
 
 def raw(work_s: float = 5.0, steal_s: float = 0.0, ours_s: float = 4.9) -> dict:
@@ -20,14 +20,18 @@ def test_shares_are_of_all_processors():
 
 
 @pytest.mark.parametrize(("facts", "said"), [(raw(steal_s=0.5), "hypervisor"), (raw(work_s=8.0), "other processes")])
-def test_a_disturbed_run_is_refused_with_the_reason(monkeypatch, facts, said):
-    monkeypatch.delenv(ACCEPT_DISTURBED, raising=False)
+def test_a_disturbed_run_is_refused_with_the_reason(facts, said):
     with pytest.raises(RunDisturbed, match=said):
         refuse_disturbed(disturbance(facts))
-    monkeypatch.setenv(ACCEPT_DISTURBED, "1")
-    refuse_disturbed(disturbance(facts))
 
 
-def test_a_quiet_run_is_taken(monkeypatch):
-    monkeypatch.delenv(ACCEPT_DISTURBED, raising=False)
+def test_a_quiet_run_is_taken():
     refuse_disturbed(disturbance(raw()))
+
+
+@pytest.mark.parametrize(("value", "accepts"), [(None, False), ("0", False), ("1", True)])
+def test_the_environment_may_accept_what_was_disturbed(monkeypatch, value, accepts):
+    monkeypatch.delenv(ACCEPT_DISTURBED, raising=False)
+    if value is not None:
+        monkeypatch.setenv(ACCEPT_DISTURBED, value)
+    assert accepts_disturbed() is accepts
