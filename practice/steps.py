@@ -67,6 +67,12 @@ def choose(attempt: Attempt, wish: Wish, *, now: datetime) -> Chosen:
     return Chosen(evidence, fresh=evidence.pk not in asked_before)
 
 
+def refuse_while_measuring(attempt: Attempt) -> None:
+    """Raises NotNow while a step of the attempt is pending: shown after a fix, its reading would count for nothing."""
+    if Evidence.objects.of(attempt.owner).pending().filter(purpose__in=PAGE_PURPOSES).exists():
+        raise NotNow("A step is still being measured. Wait until it is shown, then apply the fix.", "fix")
+
+
 def _request(attempt: Attempt, wish: Wish, now: datetime) -> Evidence:
     instance = draws.instance_of(attempt)
     after = draws.after_fixes(attempt)

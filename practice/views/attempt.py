@@ -112,6 +112,8 @@ def _append_all(request: HttpRequest, attempt: Attempt, kind: str, token: str, n
     if attempt.events.filter(token__startswith=f"{token}:{kind}:").exists():
         return  # the same form, sent twice
     refuse_a_full_log(attempt)
+    if kind == "fix":
+        steps.refuse_while_measuring(attempt)
     scenario = draws.scenario_of(attempt)
     progress = fold(attempt.events.all(), families(scenario))
     slip: Slip | None = None

@@ -99,3 +99,18 @@ def test_pages_carry_no_script_or_style_of_their_own(plain_ada):
 def test_the_policy_allows_no_inline_script_and_no_inline_style(plain_ada):
     policy = plain_ada.client.get(reverse("practice:home"))["Content-Security-Policy"]
     assert "default-src 'self'" in policy and "unsafe" not in policy
+
+
+def test_a_fix_waits_until_what_is_being_measured_is_shown(plain_ada):
+    attempt = plain_ada.start()
+    plain_ada.step(attempt, "per-rank-step-times")
+    plain_ada.do(attempt, "success", metric="fraction-of-floor", threshold="90 %")
+    row = _pend(attempt)
+    refused = plain_ada.do(attempt, "fix", fix="restart-job")
+    assert refused.status_code == 409
+    assert "still being measured" in refused.content.decode()
+    assert not attempt.events.filter(kind="fix").exists()
+    Evidence.objects.filter(pk=row.pk).update(ready_at=row.requested_at)
+    plain_ada.page(attempt)
+    plain_ada.do(attempt, "fix", fix="restart-job")
+    assert attempt.events.filter(kind="fix").exists()
