@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import signal
 import sys
 import tempfile
 import traceback
@@ -15,21 +16,26 @@ from pathlib import Path
 from bench import candidates, grading, lab, pages
 from bench.figure import Figure, table
 from config import paths
+from config.supervisor import ready
 from tests.support import processes
 from tests.support.stack import Stack
+from tests.support.waiting import wait_until
 
 RESULTS = paths.BASE_DIR / "bench" / "results" / "latest.json"
 
 
 def on_a_stack() -> list[Figure]:
-    """On the whole of Rank 37 in a folder of its own. The self-check is not awaited: what is measured is the bank."""
+    """On the whole of Rank 37 in a folder of its own, its lab first checked and idle, then stopped."""
     with tempfile.TemporaryDirectory(prefix="r37-") as folder, Stack(Path(folder) / "data") as stack:
         stack.start()
+        wait_until("the lab has checked itself", lambda: ready.evidence_is_live(stack.port), within_s=300, pause_s=1)
         everyone = stack.processes()
         web, worker = processes.named(everyone, "uvicorn"), processes.named(everyone, "celery")
         first = pages.measure(stack.port, web, worker | processes.named(everyone, "launcher"))
+        # An experiment beside the load would be measured with it: without a worker the bank answers.
         for pid in worker:
-            os.kill(pid, 19)  # stopped: an experiment beside the load would be measured with it
+            os.kill(pid, signal.SIGSTOP)
+        wait_until("the bank answers", lambda: not ready.evidence_is_live(stack.port), within_s=60, pause_s=1)
         return [*first, *candidates.measure(stack.port)]
 
 

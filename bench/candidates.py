@@ -12,7 +12,8 @@ from bench.figure import Figure, quantile
 from bench.http import Client
 
 CANDIDATES = 100
-STEPS_EACH = 6
+STEPS_EACH = 8
+ARRIVING_S = 5.0
 THOUGHT_S = 1.0
 LONGEST_S = 120.0
 START = re.compile(r'action="(/incidents/[^"]+/start)"')
@@ -52,22 +53,28 @@ async def practise(port: int, number: int, seen: Seen) -> None:
     """Opens an attempt, then chooses steps and reads their cards."""
     rng, client = random.Random(number), Client(port)
     try:
-        await asyncio.sleep(rng.random() * THOUGHT_S * 3)
+        await asyncio.sleep(rng.random() * ARRIVING_S)
         home = await timed(seen, seen.pages, client.get("/"))
         start, token = START.search(home.text), TOKEN.search(home.text)
         if not (start and token):
             seen.errors.append("no incident can be started")
             return
+        await think(rng)
         opened = await timed(seen, seen.pages, client.post(start[1], {"token": token[1]}))
         attempt = opened.headers["location"]
+        await think(rng)
         await timed(seen, seen.pages, client.get(attempt))
         for place, form in enumerate(rng.sample(STEPS, STEPS_EACH)):
-            await asyncio.sleep(THOUGHT_S * (0.5 + rng.random()))
+            await think(rng)
             await choose(client, attempt, {**form, "token": f"bench-{number}-{place}"}, seen)
     except Exception as error:
         seen.errors.append(repr(error))
     finally:
         client.close()
+
+
+async def think(rng: random.Random) -> None:
+    await asyncio.sleep(THOUGHT_S * (0.5 + rng.random()))
 
 
 async def choose(client: Client, attempt: str, form: dict[str, str], seen: Seen) -> None:
