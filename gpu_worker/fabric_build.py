@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from contextlib import ExitStack
+from ipaddress import ip_interface
 from typing import Any
 
 from pyroute2 import IPRoute
@@ -17,7 +18,11 @@ from gpu_worker.netlink_namespaces import enter_network, new_network
 
 # At 64 kB or less a healthy ring falls to half its rate: offloaded segments of 64 kB wait for a whole bucket.
 BURST_BYTES = 256_000
-QUEUE_BYTES = 1_000_000
+# Deep enough that a window-driven sender never meets its end: in the buckets loss is a fault, not a habit.
+QUEUE_BYTES = 4_000_000
+# The kernel's default may be BBR, whose probing costs a healthy ring 1-2 % in one launch of four and hides loss.
+# A namespace may not set the sysctl, but each route may name its own.
+CONGESTION_CONTROL = {"cc_algo": "reno"}
 IPV4 = "/proc/sys/net/ipv4"
 
 
@@ -62,7 +67,7 @@ class Fabric:
         for route in self.plan.routes:
             hops = [{"gateway": gateway} for gateway in route.gateways]
             how: dict[str, Any] = {"multipath": hops} if len(hops) > 1 else hops[0]
-            self._netlink[route.node].route("add", dst=route.destination, **how)
+            self._netlink[route.node].route("add", dst=route.destination, metrics=CONGESTION_CONTROL, **how)
 
     def _make_node(self, node: Node) -> None:
         descriptor = new_network()
@@ -88,6 +93,22 @@ class Fabric:
         # A bucket on one side of the cable only would let the other side burst: each direction has its own.
         netlink.tc("add", "tbf", index, rate=port.rate // 8, burst=BURST_BYTES, limit=QUEUE_BYTES)
         netlink.link("set", index=index, state="up")
+        if port.address:
+            self._steady_subnet(netlink, index, port.address)
+
+    @staticmethod
+    def _steady_subnet(netlink: IPRoute, index: int, interface: str) -> None:
+        """The kernel's own route to an interface's subnet, with the congestion control that all others have."""
+        address = ip_interface(interface)
+        netlink.route(
+            "replace",
+            dst=str(address.network),
+            oif=index,
+            scope="link",
+            proto="kernel",
+            prefsrc=str(address.ip),
+            metrics=CONGESTION_CONTROL,
+        )
 
     def pin_ports(self, first: int, last: int) -> None:
         """Every host takes its ephemeral ports from first..last only. Leaves the caller in a host's network."""

@@ -48,6 +48,14 @@ def test_a_degraded_link_sets_the_pace_of_the_whole_ring(run):
     assert finding(run("job", DEGRADED), "link-rates", scope="all") == "one-link-lower"
 
 
+def test_a_degraded_link_drops_nothing(run):
+    """Its buckets are deep: a slow link makes senders wait, and only a lossy one loses."""
+    for taken in (run("microbenchmark", DEGRADED), run("job", DEGRADED)):
+        counters = taken.fabric["counters"]
+        assert counters
+        assert sum(counter["drops"] for counter in counters.values()) == 0
+
+
 def test_a_degraded_uplink_is_really_crossed(run):
     taken = run("microbenchmark", DEGRADED_UPLINK)
     assert any("leaf0-spine1" in path["via"] for path in taken.fabric["paths"])
