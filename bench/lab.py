@@ -36,14 +36,12 @@ def small_spec():
 
     flat = Setting(topology=Topology(kind="flat", hosts=4))
     with_ = {"size": "small", "placement": "as-job"}
-    return ExperimentSpec.model_validate(
-        {"experiment": "microbenchmark", "with": with_, "setting": flat, "repeats": 1}
-    )
+    return ExperimentSpec.model_validate({"experiment": "microbenchmark", "with": with_, "setting": flat, "repeats": 1})
 
 
 def warm_reading_s() -> float:
     """From the order to the reading with the launcher warm: 4 ranks, a small message."""
-    from gpu_worker import lab
+    from gpu_worker.lab import run as lab
 
     lab.warm_up()
     taken = []
@@ -70,7 +68,7 @@ def torchrun_s() -> float:
 
 def overhead_s() -> float:
     """What the lab adds around the seconds that it measures: fabric, launch and teardown, 8 ranks."""
-    from gpu_worker import lab
+    from gpu_worker.lab import run as lab
     from gpu_worker.specs import ExperimentSpec, Setting, Topology
 
     setting = Setting(topology=Topology(kind="flat", hosts=8), placement=tuple(range(8)))

@@ -11,7 +11,7 @@ from django.http import HttpRequest, JsonResponse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 
-from gpu_worker import queue
+from gpu_worker.serving import queue
 
 
 def database_answers() -> bool:

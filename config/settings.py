@@ -16,6 +16,7 @@ DATA_DIR = paths.data_dir()
 # SQLite makes its file but not the folder.
 DATA_DIR.mkdir(parents=True, exist_ok=True)
 
+
 def stored_or_new_secret() -> tuple[str, bool]:
     """The secret key and whether it lasts: SECRET_KEY, else the file that `make run` wrote, else a passing one."""
     if given := env.text("SECRET_KEY"):
@@ -24,6 +25,7 @@ def stored_or_new_secret() -> tuple[str, bool]:
     if file.is_file() and (kept := file.read_text().strip()):
         return kept, True
     return secrets.token_urlsafe(50), False
+
 
 def database(url: str) -> dict[str, Any]:
     """A Django database from a URL; SQLite gets a write-ahead log and immediate transactions.
@@ -40,6 +42,7 @@ def database(url: str) -> dict[str, Any]:
             "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
         }
     return config
+
 
 SECRET_KEY, SECRET_KEY_LASTS = stored_or_new_secret()
 DEBUG = env.flag("DEBUG")

@@ -10,4 +10,4 @@ class GpuWorkerConfig(AppConfig):
 
     def ready(self) -> None:
         # Imported for what it does: a Celery worker of ours keeps a watch of its own over the queue.
-        import gpu_worker.watch  # noqa: F401
+        import gpu_worker.serving.watch  # noqa: F401

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from django.db import models
 
-from gpu_worker.packing import pack, unpack
+from gpu_worker.serving.packing import pack, unpack
 from gpu_worker.specs import ExperimentSpec, WholeRun
 
 

@@ -28,7 +28,7 @@ CHECK_TIME_LIMIT_S = 360
 )
 def serve_lab() -> None:
     """Takes the most urgent queued run, if any, runs it, and rings again for the next one."""
-    from gpu_worker import serving
+    from gpu_worker.serving import serve as serving
 
     if serving.serve_one(timezone.now):
         ring_now()
@@ -45,7 +45,7 @@ def serve_lab() -> None:
 )
 def check_lab() -> None:
     """Warms the lab up, and self-checks this machine where its last check is missing or old."""
-    from gpu_worker import serving
+    from gpu_worker.serving import serve as serving
 
     serving.make_ready(timezone.now)
 
@@ -57,7 +57,7 @@ def ring_on_commit() -> None:
 
 def ring_now(task: str = "serve_lab") -> None:
     """Rings; a broker that cannot be reached is logged and no more, since the worker looks for work by itself."""
-    from gpu_worker import broker
+    from gpu_worker.serving import broker
 
     if not broker.answers():
         log.warning("the lab's doorbell did not ring: Redis does not answer")

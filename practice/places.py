@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gpu_worker.fabric import plan_fabric
+from gpu_worker.fabric.plan import plan_fabric
 from gpu_worker.specs import Setting
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from gpu_worker import queue
 from gpu_worker.models import Evidence
+from gpu_worker.serving import queue
 from scenarios.evidence_answer import NO_RESULT, SLOWER_THAN_PLANNED, TAKEN_UP_AGAIN, run_behind, settle
 from scenarios.evidence_request import (
     LIKELY_EXPERIMENTS,

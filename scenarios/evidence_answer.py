@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from gpu_worker import queue
 from gpu_worker.models import Answer, Evidence, Run, RunQuerySet, RunStatus
+from gpu_worker.serving import queue
 from gpu_worker.specs import WholeRun
 from grader.knowledge import Effect
 from scenarios import bank, palette
@@ -61,9 +61,7 @@ class Question:
 
 def question_of(evidence: Evidence) -> Question:
     effect: Effect = evidence.effect or "nothing"  # type: ignore[assignment]
-    return Question(
-        evidence.owner, evidence.experiment, evidence.state, evidence.table, evidence.bank_instance, effect
-    )
+    return Question(evidence.owner, evidence.experiment, evidence.state, evidence.table, evidence.bank_instance, effect)
 
 
 def settle(evidence: Evidence, *, now: datetime) -> bool:

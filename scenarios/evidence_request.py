@@ -9,9 +9,9 @@ from datetime import datetime, timedelta
 
 from django.db import IntegrityError, transaction
 
-from gpu_worker import queue
 from gpu_worker.models import Evidence, Purpose, Run
 from gpu_worker.probes.base import Probe
+from gpu_worker.serving import queue
 from grader.knowledge import Effect
 from grader.transcript import variant_id
 from scenarios import palette

@@ -84,9 +84,7 @@ def cause_knowledge(scenario: Scenario) -> list[CauseKnowledge]:
 def step_knowledge(scenario: Scenario, calibration: Calibration) -> list[StepKnowledge]:
     """Every variant of every step that the scenario offers, in palette order."""
     offered = [id for id in palette.STEPS if id in scenario.steps]
-    return [
-        one_step(scenario, calibration, PROBES[id], with_) for id in offered for with_ in variants(PROBES[id])
-    ]
+    return [one_step(scenario, calibration, PROBES[id], with_) for id in offered for with_ in variants(PROBES[id])]
 
 
 def one_step(scenario: Scenario, calibration: Calibration, probe: Probe, with_: dict[str, str]) -> StepKnowledge:

@@ -18,9 +18,7 @@ from scenarios.tables_file import SYMPTOM_VARIANT, Observation
 
 def rules() -> dict[str, Rule]:
     """How each variant's readings become a finding, the symptom's among them."""
-    found = {
-        variant_id(id, with_): rule_of(PROBES[id]) for id in palette.offered() for with_ in variants(PROBES[id])
-    }
+    found = {variant_id(id, with_): rule_of(PROBES[id]) for id in palette.offered() for with_ in variants(PROBES[id])}
     return {**found, SYMPTOM_VARIANT: rule_of(symptom.SYMPTOM)}
 
 
@@ -61,6 +59,4 @@ def observation(instance: Instance, probe: Any, variant: str, experiment: str, r
 
 def as_rows(observed: list[Observation]) -> list[dict[str, Any]]:
     """Observations in the form that `grader.tables.build` takes; a run is one experiment of one instance."""
-    return [
-        {**one.model_dump(exclude={"instance"}), "run_id": f"{one.instance} {one.experiment}"} for one in observed
-    ]
+    return [{**one.model_dump(exclude={"instance"}), "run_id": f"{one.instance} {one.experiment}"} for one in observed]

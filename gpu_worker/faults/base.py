@@ -55,7 +55,7 @@ class FaultKind:
     """One cause that the lab can inject. Each module of `gpu_worker.faults` exposes one as `FAULT`.
 
     `plan(setting, fault)` returns Changes or raises BadSpec. `fired(fault, raw)` returns its proof from what the run
-    measured (a RawRun as a dict, see `gpu_worker.lab_assemble`) or raises FaultDidNotFire; where the experiment does
+    measured (a RawRun as a dict, see `gpu_worker.lab.assemble`) or raises FaultDidNotFire; where the experiment does
     not touch what the fault is about, the proof says `{"exercised": False}`.
     """
 

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import Field
 
 from gpu_worker.errors import BadSpec, FaultDidNotFire
-from gpu_worker.fabric import plan_fabric
+from gpu_worker.fabric.plan import plan_fabric
 from gpu_worker.faults.base import Changes, FaultKind, Params, params_of
 from gpu_worker.specs import Fault, Setting
 

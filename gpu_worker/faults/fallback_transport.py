@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gpu_worker.errors import FaultDidNotFire
-from gpu_worker.fabric import MANAGEMENT_INTERFACE
+from gpu_worker.fabric.plan import MANAGEMENT_INTERFACE
 from gpu_worker.faults.base import NOT_EXERCISED, Changes, FaultKind, NoParams, params_of, refuse_place
 from gpu_worker.specs import Fault, Setting
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gpu_worker.errors import BadSpec, FaultDidNotFire
-from gpu_worker.fabric import far_leaf, host_count, leaf_of_host
+from gpu_worker.fabric.plan import far_leaf, host_count, leaf_of_host
 from gpu_worker.faults.base import Changes, FaultKind, NoParams, params_of, rank_of
 from gpu_worker.specs import Fault, Setting
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gpu_worker import figures
-from gpu_worker.fabric import MANAGEMENT_INTERFACE
+from gpu_worker.fabric.plan import MANAGEMENT_INTERFACE
 from gpu_worker.probes import _job
 from gpu_worker.probes.base import Decisive, Probe, ProbeResult, Reading, Series
 from gpu_worker.readable import say

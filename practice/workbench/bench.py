@@ -11,8 +11,8 @@ from uuid import UUID
 
 from django.utils.safestring import SafeString
 
-from gpu_worker import queue
 from gpu_worker.models import Evidence
+from gpu_worker.serving import queue
 from practice import draws, steps, words
 from practice.models import Attempt
 from practice.orders import families

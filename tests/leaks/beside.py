@@ -129,7 +129,6 @@ class Collector:
         got = self.client.get(reverse("practice:evidence_json", args=its)).json()
         self.note(where, {"order": float(attempt.events.count()), **ids(row.pk), **beside(got)})
 
-
     def after_choice(self, where: str, address: str) -> None:
         """The bank answers at once; there is nothing to wait for."""
 

@@ -40,9 +40,7 @@ def answer(stack: Stack, path: str) -> tuple[int, bytes]:
 
 
 def nothing_is_left(stack: Stack, before: set[int]) -> None:
-    wait_until(
-        "nothing is left", lambda: not stack.processes() and not any(map(processes.alive, before)), within_s=20
-    )
+    wait_until("nothing is left", lambda: not stack.processes() and not any(map(processes.alive, before)), within_s=20)
 
 
 def test_a_start_answers_on_its_port_with_everything_behind_it(stack: Stack):

@@ -7,9 +7,9 @@ from datetime import datetime
 
 import pytest
 
-from gpu_worker import liveness
 from gpu_worker.models import SelfCheck, WorkerHeartbeat
-from gpu_worker.queue import LAB_NEEDS
+from gpu_worker.serving import liveness
+from gpu_worker.serving.queue import LAB_NEEDS
 from scenarios import bank, library
 from scenarios.format import Scenario
 from scenarios.instances import Instance

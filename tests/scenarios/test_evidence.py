@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from gpu_worker import queue
 from gpu_worker.models import Evidence, Run
+from gpu_worker.serving import queue
 from gpu_worker.specs import WholeRun
 from scenarios import bank, evidence
 
@@ -60,8 +60,8 @@ def test_a_stale_heartbeat_means_no_lab(instance, now, lab_is_live):
 
 
 def test_a_failed_self_check_means_no_lab(instance, now, lab_is_live):
-    from gpu_worker import liveness
     from gpu_worker.models import SelfCheck
+    from gpu_worker.serving import liveness
 
     lab_is_live(now)
     SelfCheck.objects.create(machine=liveness.machine_id(), ok=False, at=after(now, 1))

@@ -8,10 +8,10 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from gpu_worker import queue
 from gpu_worker.models import Answer, Evidence, Run
 from gpu_worker.probes import PROBES
 from gpu_worker.probes.base import variants
+from gpu_worker.serving import queue
 from gpu_worker.specs import Fault, WholeRun
 from scenarios import bank, evidence, palette
 from scenarios.evidence_view import build_view

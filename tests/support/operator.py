@@ -18,9 +18,9 @@ import json, sys
 import django
 django.setup()
 from django.utils import timezone
-from gpu_worker import queue
+from gpu_worker.serving import queue
 from gpu_worker.models import *
-from gpu_worker.nominal import finishes
+from gpu_worker.serving.nominal import finishes
 from practice.models import *
 from scenarios import instances
 def answer(asked):

@@ -65,9 +65,9 @@ def scenarios() -> tuple[list[str], list[str]]:
 
 def lab() -> dict[str, Any]:
     """What this machine's lab can do, and how its last self-check ended: `ok`, `failed` or `missing`."""
-    from gpu_worker import liveness
-    from gpu_worker.capabilities import capabilities
+    from gpu_worker.lab.capabilities import capabilities
     from gpu_worker.models import SelfCheck
+    from gpu_worker.serving import liveness
 
     last = SelfCheck.objects.last_of(liveness.machine_id())
     ended = "missing" if last is None else "ok" if last.ok else "failed"

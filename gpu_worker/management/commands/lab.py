@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
 from gpu_worker.errors import BadSpec, LabError
-from gpu_worker.lab_request import Request, parameters_of, probe_of, spec_of
+from gpu_worker.lab.request import Request, parameters_of, probe_of, spec_of
 from gpu_worker.probes.base import Probe, ProbeResult, Series
 from gpu_worker.readable import say
 from gpu_worker.specs import ExperimentSpec, WholeRun
@@ -46,7 +46,7 @@ class Command(BaseCommand):
         self.stdout.write(json.dumps(found, indent=2) if options["json"] else "\n".join(lines))
 
     def do_capabilities(self, options: Mapping[str, Any]) -> None:
-        from gpu_worker.capabilities import capabilities
+        from gpu_worker.lab.capabilities import capabilities
 
         found = capabilities()
         lines = [
@@ -69,7 +69,7 @@ class Command(BaseCommand):
         self.show(options, found, lines)
 
     def do_run(self, options: Mapping[str, Any]) -> None:
-        from gpu_worker import lab
+        from gpu_worker.lab import run as lab
 
         request = Request(**{name: options[name] for name in Request.__dataclass_fields__})
         probe, parameters, spec = probe_of(request), parameters_of(request), spec_of(request)
@@ -83,8 +83,8 @@ class Command(BaseCommand):
         self.show(options, _report(probe, spec, run, result, finding), [*lines, f"finding: {finding}"])
 
     def do_self_check(self, options: Mapping[str, Any]) -> None:
-        from gpu_worker import lab
-        from gpu_worker.selfcheck import Verdict, check_and_store
+        from gpu_worker.lab import run as lab
+        from gpu_worker.lab.selfcheck import Verdict, check_and_store
 
         def tell(verdict: Verdict) -> None:
             if not options["json"]:
@@ -100,7 +100,7 @@ class Command(BaseCommand):
             raise CommandError("this machine does not reproduce the lab's readings", returncode=DOES_NOT_HOLD)
 
     def do_sweep(self, options: Mapping[str, Any]) -> None:
-        from gpu_worker.sweep import sweep
+        from gpu_worker.lab.sweep import sweep
 
         found = [{"pid": orphan.pid, "what": orphan.what} for orphan in sweep()]
         lines = [f"ended {one['pid']}: {one['what']}" for one in found]

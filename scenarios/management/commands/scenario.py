@@ -99,8 +99,8 @@ class Command(BaseCommand):
         plan = filling.wanted_runs(scenario, options["runs"], options["seed"] or secrets.token_hex(8))
         if not plan:
             return filling.Filled()
-        from gpu_worker import lab
         from gpu_worker.errors import LabError
+        from gpu_worker.lab import run as lab
 
         self.stderr.write(f"{len(plan)} runs are lacking, at most {filling.minutes(filling.nominal_s(plan))}")
         try:

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from gpu_worker import lab
-from gpu_worker.provenance import ACCEPT_DISTURBED
+from gpu_worker.lab import run as lab
+from gpu_worker.lab.provenance import ACCEPT_DISTURBED
 from gpu_worker.specs import ExperimentSpec, Fault, Job, Setting, WholeRun
 
 # What these tests judge has wide bands; a neighbour's burst must not end them. Its share is in each run's provenance.

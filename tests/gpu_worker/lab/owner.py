@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from gpu_worker import lab
+from gpu_worker.lab import run as lab
 from gpu_worker.specs import ExperimentSpec
 
 if __name__ == "__main__":

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpu_worker import fabric
 from gpu_worker.errors import BadSpec
+from gpu_worker.fabric import plan as fabric
 from gpu_worker.specs import Topology
 
 topologies = st.builds(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gpu_worker.fabric import FABRIC_INTERFACE, LOOPBACK_INTERFACE, MANAGEMENT_INTERFACE, plan_fabric
-from gpu_worker.launcher_paths import shared_uplinks, static_paths
+from gpu_worker.fabric.paths import shared_uplinks, static_paths
+from gpu_worker.fabric.plan import FABRIC_INTERFACE, LOOPBACK_INTERFACE, MANAGEMENT_INTERFACE, plan_fabric
 from gpu_worker.specs import Topology
 
 PLAN = plan_fabric(Topology())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpu_worker.errors import RunDisturbed
-from gpu_worker.provenance import ACCEPT_DISTURBED, accepts_disturbed, disturbance, refuse_disturbed
+from gpu_worker.lab.provenance import ACCEPT_DISTURBED, accepts_disturbed, disturbance, refuse_disturbed
 
 
 def raw(work_s: float = 5.0, steal_s: float = 0.0, ours_s: float = 4.9) -> dict:

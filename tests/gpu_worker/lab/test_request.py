@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpu_worker.errors import BadSpec
-from gpu_worker.lab_request import Request, spec_of
+from gpu_worker.lab.request import Request, spec_of
 
 
 def test_sizes_rates_and_faults_are_read_with_their_units():

@@ -6,8 +6,8 @@ import pytest
 
 from gpu_worker.errors import BadSpec
 from gpu_worker.faults import FAULTS, describe
-from gpu_worker.job import GRADIENT_BYTES
-from gpu_worker.lab_plan import plan_run
+from gpu_worker.jobs.shape import GRADIENT_BYTES
+from gpu_worker.lab.plan import plan_run
 from gpu_worker.specs import ExperimentSpec, Fault, Setting, Topology
 
 

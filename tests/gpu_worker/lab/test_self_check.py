@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gpu_worker import selfcheck
 from gpu_worker.errors import RunDisturbed
+from gpu_worker.lab import selfcheck
 from gpu_worker.specs import Fault
 
 pytestmark = pytest.mark.lab

@@ -9,8 +9,8 @@ import time
 
 import pytest
 
-from gpu_worker.job import RECORD_BYTES
-from gpu_worker.ranks_source import Reader, make_data_set, serve_ranks
+from gpu_worker.jobs.shape import RECORD_BYTES
+from gpu_worker.ranks.source import Reader, make_data_set, serve_ranks
 
 
 @pytest.fixture

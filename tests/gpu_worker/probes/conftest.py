@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from gpu_worker.fabric import direction, plan_fabric
-from gpu_worker.job import GRADIENT_BYTES
+from gpu_worker.fabric.plan import direction, plan_fabric
+from gpu_worker.jobs.shape import GRADIENT_BYTES
 from gpu_worker.specs import ExperimentSpec, Fault, Job, Setting, Topology, WholeRun, experiment_key
 
 RUNS = Path(__file__).parent / "runs"

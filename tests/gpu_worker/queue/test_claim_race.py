@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from tests.gpu_worker.queue.own_database import migrated, own_database
 
 RUNS = 24
@@ -18,7 +17,7 @@ CLAIMERS = 4
 ENQUEUE = """
 from datetime import timedelta
 from django.utils import timezone
-from gpu_worker import queue
+from gpu_worker.serving import queue
 from gpu_worker.specs import ExperimentSpec
 now = timezone.now()
 for n in range(int(sys.argv[1])):
@@ -26,7 +25,7 @@ for n in range(int(sys.argv[1])):
 """
 CLAIM = """
 from django.utils import timezone
-from gpu_worker import queue
+from gpu_worker.serving import queue
 sys.stdin.readline()
 mine = []
 while (run := queue.claim(timezone.now(), worker=sys.argv[1])) is not None:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpu_worker.nominal import Asked, finishes
+from gpu_worker.serving.nominal import Asked, finishes
 
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 

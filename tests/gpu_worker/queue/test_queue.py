@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from gpu_worker import queue
 from gpu_worker.models import MAY_BECOME, Run, RunStatus
+from gpu_worker.serving import queue
 from gpu_worker.specs import ExperimentSpec
 
 pytestmark = pytest.mark.django_db

@@ -10,8 +10,8 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from gpu_worker import liveness, queue
 from gpu_worker.models import Run, WorkerHeartbeat
+from gpu_worker.serving import liveness, queue
 from gpu_worker.specs import ExperimentSpec
 
 pytestmark = pytest.mark.django_db

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 import redis
+from tests.gpu_worker.queue.own_database import migrated
 
 from config.supervisor import linux
-from tests.gpu_worker.queue.own_database import migrated
 from tests.support.redis_server import running_redis
 from tests.support.waiting import wait_until
 
@@ -23,13 +23,13 @@ WORKER = ("-m", "celery", "-A", "config", "worker", "--queues", "lab", "--concur
 SETUP = "import json, sys, django; django.setup()\n"
 CHECKED = """
 from django.utils import timezone
-from gpu_worker.liveness import machine_id
+from gpu_worker.serving.liveness import machine_id
 from gpu_worker.models import SelfCheck
 SelfCheck.objects.create(ok=True, at=timezone.now(), machine=machine_id())
 """
 ENQUEUE = """
 from django.utils import timezone
-from gpu_worker import queue
+from gpu_worker.serving import queue
 from gpu_worker.specs import ExperimentSpec
 with_ = {"size": "small", "placement": "packed"}
 spec = ExperimentSpec.model_validate({"experiment": "microbenchmark", "with": with_, "repeats": int(sys.argv[1])})

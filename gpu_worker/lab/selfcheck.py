@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gpu_worker.errors import LabError
-from gpu_worker.lab import run_experiment
+from gpu_worker.lab.run import run_experiment
 from gpu_worker.probes import PROBES
 from gpu_worker.specs import ExperimentSpec, Fault, WholeRun
 
@@ -130,7 +130,7 @@ def summary(verdicts: Sequence[Verdict]) -> dict[str, Any]:
 
 def check_and_store(now: Any, *, tell: Callable[[Verdict], None] = lambda _: None) -> Any:
     """Checks this machine and stores the result: a `models.SelfCheck` row, taken at `now`."""
-    from gpu_worker.machine import fingerprint
+    from gpu_worker.lab.machine import fingerprint
     from gpu_worker.models import SelfCheck
 
     result = self_check(tell=tell)

@@ -15,13 +15,13 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from gpu_worker.job import DIMENSIONS, RECORD_BYTES
-from gpu_worker.job_buckets import Buckets, OverlappedBuckets, SerialBuckets
-from gpu_worker.job_model import ByteModel
-from gpu_worker.launcher_channel import Channel
-from gpu_worker.ranks import measure_when_all_are_warm
-from gpu_worker.ranks_source import RECORDS, Reader
-from gpu_worker.ranks_telemetry import Scheduled, scheduled, usage
+from gpu_worker.jobs.buckets import Buckets, OverlappedBuckets, SerialBuckets
+from gpu_worker.jobs.model import ByteModel
+from gpu_worker.jobs.shape import DIMENSIONS, RECORD_BYTES
+from gpu_worker.launcher.channel import Channel
+from gpu_worker.ranks.body import measure_when_all_are_warm
+from gpu_worker.ranks.source import RECORDS, Reader
+from gpu_worker.ranks.telemetry import Scheduled, scheduled, usage
 
 LEARNING_RATE = 3e-4
 

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch._utils import _flatten_dense_tensors, _unflatten_dense_tensors
 from torch.nn.parallel import DistributedDataParallel
 
-from gpu_worker.ranks_telemetry import Scheduled, scheduled
+from gpu_worker.ranks.telemetry import Scheduled, scheduled
 
 MEBIBYTE = 1 << 20
 

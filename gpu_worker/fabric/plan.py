@@ -1,6 +1,6 @@
 """What a fabric consists of, decided purely: nodes, cables with a rate a direction, addresses and routes.
 
-`plan_fabric(topology, rates)` makes a `FabricPlan`; `gpu_worker.fabric_build.Fabric` is the one place that applies it.
+`plan_fabric(topology, rates)` makes a `FabricPlan`; `gpu_worker.fabric.build.Fabric` is the one place that applies it.
 """
 
 from __future__ import annotations

@@ -14,16 +14,16 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-from gpu_worker import fabric as fabric_plan
 from gpu_worker.errors import FaultDidNotFire, LabError, RunFailed
-from gpu_worker.fabric_build import Fabric
-from gpu_worker.launcher_channel import Channel, ChannelClosed
-from gpu_worker.launcher_paths import Path, PathFinder, shared_uplinks, static_paths
-from gpu_worker.machine import processor_times
-from gpu_worker.netlink_namespaces import die_with_parent
-from gpu_worker.ranks import run_rank
-from gpu_worker.ranks_source import serve_ranks
-from gpu_worker.ranks_throttle import Throttle
+from gpu_worker.fabric import plan as fabric_plan
+from gpu_worker.fabric.build import Fabric
+from gpu_worker.fabric.namespaces import die_with_parent
+from gpu_worker.fabric.paths import Path, PathFinder, shared_uplinks, static_paths
+from gpu_worker.lab.machine import processor_times
+from gpu_worker.launcher.channel import Channel, ChannelClosed
+from gpu_worker.ranks.body import run_rank
+from gpu_worker.ranks.source import serve_ranks
+from gpu_worker.ranks.throttle import Throttle
 
 FIRST_PORT = 20_000
 PORTS_A_TRY = 500

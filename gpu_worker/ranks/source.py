@@ -14,7 +14,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from gpu_worker.job import RECORD_BYTES
+from gpu_worker.jobs.shape import RECORD_BYTES
 
 RECORDS = 400
 INDEX = struct.Struct("=I")

@@ -12,11 +12,11 @@ from typing import Any
 from celery.exceptions import SoftTimeLimitExceeded
 from django.db import transaction
 
-from gpu_worker import queue, stream
-from gpu_worker.capabilities import lab_can_run
 from gpu_worker.errors import LabError
-from gpu_worker.liveness import machine_id
+from gpu_worker.lab.capabilities import lab_can_run
 from gpu_worker.models import Run, SelfCheck
+from gpu_worker.serving import queue, stream
+from gpu_worker.serving.liveness import machine_id
 from gpu_worker.specs import WholeRun
 
 log = logging.getLogger(__name__)
@@ -34,7 +34,7 @@ OURS = "The experiment failed for a reason of ours, not yours; it has been logge
 
 def worker_name() -> str:
     """The worker that this process serves for, as its heartbeat says it; a name of its own outside a worker."""
-    from gpu_worker import watch
+    from gpu_worker.serving import watch
 
     return watch.name_of_worker() or f"{machine_id()}-{os.getpid()}"
 
@@ -55,7 +55,7 @@ def serve_one(clock: Clock, experiment: Experiment | None = None) -> bool:
 
 def lab_experiment() -> Experiment:
     """Imported only where runs are served: it starts the launcher's side of the lab."""
-    from gpu_worker.lab import run_experiment
+    from gpu_worker.lab.run import run_experiment
 
     return run_experiment
 
@@ -93,8 +93,8 @@ class Throttled:
 
 def make_ready(clock: Clock) -> None:
     """Starts the launcher, so that no candidate waits for it, and checks this machine where that is due."""
-    from gpu_worker import lab
-    from gpu_worker.selfcheck import check_and_store
+    from gpu_worker.lab import run as lab
+    from gpu_worker.lab.selfcheck import check_and_store
 
     try:
         lab.warm_up()

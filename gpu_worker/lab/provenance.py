@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from gpu_worker.errors import RunDisturbed
-from gpu_worker.machine import fingerprint
+from gpu_worker.lab.machine import fingerprint
 
 STEAL_LIMIT = 0.03
 FOREIGN_LIMIT = 0.10

@@ -7,9 +7,9 @@ import time
 from datetime import timedelta
 from typing import Any
 
-from gpu_worker.launcher_channel import Channel
-from gpu_worker.netlink_namespaces import enter_network
-from gpu_worker.ranks_telemetry import interfaces_in_use
+from gpu_worker.fabric.namespaces import enter_network
+from gpu_worker.launcher.channel import Channel
+from gpu_worker.ranks.telemetry import interfaces_in_use
 
 # Enough to stand out among acknowledgements, yet sent in a few milliseconds.
 TOUCH_BYTES = 256_000
@@ -68,11 +68,11 @@ def _experiment(
     plan: dict[str, Any], rank: int, channel: Channel, source: int | None, order: dict[str, Any]
 ) -> dict[str, Any]:
     if plan["experiment"] == "job":
-        from gpu_worker.job_loop import run_job
+        from gpu_worker.jobs.loop import run_job
 
         assert source is not None
         return run_job(plan, rank, channel, source)
-    from gpu_worker.microbenchmark import run_microbenchmark
+    from gpu_worker.jobs.microbenchmark import run_microbenchmark
 
     return run_microbenchmark(plan, rank, channel)
 

@@ -1,6 +1,6 @@
 """The launcher: a process that imports torch once and forks every run of the lab.
 
-    python -m gpu_worker.launcher
+    python -m gpu_worker.launcher.process
 
 Reads orders and writes events as JSON lines on its standard streams. It imports torch and never computes: a backward
 pass here would hang those of its forked children. It ends when its standard input ends, so it dies with the process
@@ -20,9 +20,9 @@ import time
 import traceback
 from typing import Any
 
-from gpu_worker.launcher_channel import Channel, ChannelClosed
-from gpu_worker.netlink_namespaces import die_with_parent, isolate
-from gpu_worker.ranks_source import make_data_set
+from gpu_worker.fabric.namespaces import die_with_parent, isolate
+from gpu_worker.launcher.channel import Channel, ChannelClosed
+from gpu_worker.ranks.source import make_data_set
 
 LAST_WORDS_BYTES = 2000
 
@@ -83,7 +83,7 @@ def _prepare() -> int:
     """Imports what ranks need, so that their forks have it already. Returns the data set's descriptor."""
     # Importing the compiler makes a cache folder: let it find one that is there, so that it leaves nothing behind.
     os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", tempfile.gettempdir())
-    for module in ("torch._dynamo", "gpu_worker.job_loop", "gpu_worker.microbenchmark"):
+    for module in ("torch._dynamo", "gpu_worker.jobs.loop", "gpu_worker.jobs.microbenchmark"):
         # The first optimizer of each rank would otherwise import the compiler: a second of a core, every run.
         importlib.import_module(module)
     data_set = make_data_set()
@@ -94,7 +94,7 @@ def _prepare() -> int:
 
 def _serve_run(plan: dict[str, Any], channel: Channel, how: str, data_set: int) -> bool:
     """One run from fork to grave; False where our own owner is gone."""
-    from gpu_worker.launcher_conductor import conduct
+    from gpu_worker.launcher.conductor import conduct
 
     words = os.memfd_create("last-words", 0)
     reading, writing = os.pipe()

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from gpu_worker.errors import RunFailed
-from gpu_worker.fabric import FABRIC_INTERFACE, LOOPBACK_INTERFACE, FabricPlan
-from gpu_worker.fabric_build import Fabric
-from gpu_worker.ranks import TOUCH_BYTES
+from gpu_worker.fabric.build import Fabric
+from gpu_worker.fabric.plan import FABRIC_INTERFACE, LOOPBACK_INTERFACE, FabricPlan
+from gpu_worker.ranks.body import TOUCH_BYTES
 
 if TYPE_CHECKING:
-    from gpu_worker.launcher_conductor import Ranks
+    from gpu_worker.launcher.conductor import Ranks
 
 
 @dataclass(frozen=True)

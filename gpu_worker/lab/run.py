@@ -7,12 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 from gpu_worker.errors import RunDisturbed
-from gpu_worker.lab_assemble import whole_run
-from gpu_worker.lab_lock import machine_lock
-from gpu_worker.lab_plan import RunPlan, plan_run
-from gpu_worker.launcher_client import Launcher
-from gpu_worker.machine import wait_until_quiet
-from gpu_worker.provenance import accepts_disturbed, disturbance, provenance, refuse_disturbed
+from gpu_worker.lab.assemble import whole_run
+from gpu_worker.lab.lock import machine_lock
+from gpu_worker.lab.machine import wait_until_quiet
+from gpu_worker.lab.plan import RunPlan, plan_run
+from gpu_worker.lab.provenance import accepts_disturbed, disturbance, provenance, refuse_disturbed
+from gpu_worker.launcher.client import Launcher
 from gpu_worker.specs import ExperimentSpec, WholeRun
 
 Progress = Callable[[dict[str, Any]], None]

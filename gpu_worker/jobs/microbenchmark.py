@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from gpu_worker.job import FLOAT32_BYTES
-from gpu_worker.launcher_channel import Channel
-from gpu_worker.ranks import measure_when_all_are_warm
-from gpu_worker.ranks_telemetry import usage
+from gpu_worker.jobs.shape import FLOAT32_BYTES
+from gpu_worker.launcher.channel import Channel
+from gpu_worker.ranks.body import measure_when_all_are_warm
+from gpu_worker.ranks.telemetry import usage
 
 
 def run_microbenchmark(plan: dict[str, Any], rank: int, channel: Channel) -> dict[str, Any]:

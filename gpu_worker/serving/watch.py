@@ -17,7 +17,7 @@ from celery.signals import worker_init, worker_ready
 from django.db import close_old_connections, connections
 from django.utils import timezone
 
-from gpu_worker import liveness
+from gpu_worker.serving import liveness
 
 log = logging.getLogger(__name__)
 
@@ -45,13 +45,13 @@ class Watch:
     @property
     def able(self) -> bool:
         """Whether this machine can run the lab at all."""
-        from gpu_worker.queue import LAB_NEEDS
+        from gpu_worker.serving.queue import LAB_NEEDS
 
         return all(self.capabilities.get(name, {}).get("available", False) for name in LAB_NEEDS)
 
     def look(self, now: datetime) -> None:
         """Beats, takes up what dead workers left, rings for what waits, asks for a self-check where one is due."""
-        from gpu_worker import queue
+        from gpu_worker.serving import queue
 
         self.beat(now)
         queue.recover(now)
@@ -87,7 +87,7 @@ class Watch:
 
     def ring_for_a_check(self, now: datetime) -> None:
         from gpu_worker.models import Run
-        from gpu_worker.serving import check_is_due
+        from gpu_worker.serving.serve import check_is_due
         from gpu_worker.tasks import ring_now
 
         if not self.able:
@@ -104,8 +104,8 @@ class Watch:
         threading.Thread(target=self.keep, name="lab-watch", daemon=True).start()
 
     def keep(self) -> None:
-        from gpu_worker.capabilities import capabilities
-        from gpu_worker.queue import HEARTBEAT_EVERY_S
+        from gpu_worker.lab.capabilities import capabilities
+        from gpu_worker.serving.queue import HEARTBEAT_EVERY_S
 
         # Tried here and not in the main thread: it takes a second or two, and the worker is to take work meanwhile.
         self.capabilities = capabilities()

@@ -6,7 +6,7 @@ import functools
 import os
 from pathlib import Path
 
-from gpu_worker import machine
+from gpu_worker.lab import machine
 
 BOOT_ID_FILE = "/proc/sys/kernel/random/boot_id"
 PID_NAMESPACE = "/proc/self/ns/pid"
@@ -22,7 +22,7 @@ def scope() -> str:
 
 
 def machine_id() -> str:
-    """Of the machine as far as timings go; see `gpu_worker.machine.fingerprint`."""
+    """Of the machine as far as timings go; see `gpu_worker.lab.machine.fingerprint`."""
     return str(machine.fingerprint()["id"])
 
 

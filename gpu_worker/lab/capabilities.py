@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 TRY_LIMIT_S = 30.0
-REPOSITORY = Path(__file__).resolve().parent.parent
+REPOSITORY = Path(__file__).resolve().parents[2]
 
 
 @functools.cache
@@ -51,7 +51,7 @@ def _try_namespaces() -> dict[str, Any]:
         return {**missing, "reason": reason, "token_bucket_reason": reason}
     try:
         tried = subprocess.run(
-            [sys.executable, "-m", "gpu_worker.capabilities"],
+            [sys.executable, "-m", "gpu_worker.lab.capabilities"],
             cwd=REPOSITORY,
             capture_output=True,
             text=True,
@@ -67,10 +67,10 @@ def _try_namespaces() -> dict[str, Any]:
 
 def _try_here() -> dict[str, Any]:
     """For a fresh process: finds the way into namespaces, then builds the smallest shaped fabric there."""
-    from gpu_worker.fabric import plan_fabric
-    from gpu_worker.fabric_build import Fabric
-    from gpu_worker.launcher import find_way
-    from gpu_worker.netlink_namespaces import isolate
+    from gpu_worker.fabric.build import Fabric
+    from gpu_worker.fabric.namespaces import isolate
+    from gpu_worker.fabric.plan import plan_fabric
+    from gpu_worker.launcher.process import find_way
     from gpu_worker.specs import Topology
 
     how, reason = find_way()

@@ -18,13 +18,13 @@ from pathlib import Path
 from typing import Any
 
 from gpu_worker import errors
-from gpu_worker.launcher_channel import Channel, ChannelClosed, DeadlinePassed
+from gpu_worker.launcher.channel import Channel, ChannelClosed, DeadlinePassed
 
 START_LIMIT_S = 60.0
 RUN_MARGIN_S = 15.0  # beyond the run's own deadline, which the launcher keeps
 # The last line of a traceback.
 RAISED = re.compile(r"^[\w.]+(Error|Exception|Exit|Interrupt)\b")
-REPOSITORY = Path(__file__).resolve().parent.parent
+REPOSITORY = Path(__file__).resolve().parents[2]
 
 
 class Launcher:
@@ -33,7 +33,7 @@ class Launcher:
     def __init__(self) -> None:
         self.owner = os.getpid()
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "gpu_worker.launcher"],
+            [sys.executable, "-m", "gpu_worker.launcher.process"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             cwd=REPOSITORY,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gpu_worker.faults import kind_of
-from gpu_worker.lab_plan import RunPlan
+from gpu_worker.lab.plan import RunPlan
 from gpu_worker.specs import WholeRun
 
 DIGITS_S = 5  # 10 microseconds

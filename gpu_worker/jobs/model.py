@@ -7,7 +7,7 @@ import torch.nn.functional as functional
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
-from gpu_worker.job import DIMENSIONS, Dimensions
+from gpu_worker.jobs.shape import DIMENSIONS, Dimensions
 
 
 class Block(nn.Module):

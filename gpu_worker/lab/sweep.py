@@ -12,7 +12,7 @@ import signal
 from dataclasses import dataclass
 from pathlib import Path
 
-LAUNCHER_ARGUMENTS = ["-m", "gpu_worker.launcher"]
+LAUNCHER_ARGUMENTS = ["-m", "gpu_worker.launcher.process"]
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from typing import Any
 
 from pyroute2 import IPRoute
 
-from gpu_worker.fabric import FabricPlan, Node, Port, directions
-from gpu_worker.netlink_namespaces import enter_network, new_network
+from gpu_worker.fabric.namespaces import enter_network, new_network
+from gpu_worker.fabric.plan import FabricPlan, Node, Port, directions
 
 # At 64 kB or less a healthy ring falls to half its rate: offloaded segments of 64 kB wait for a whole bucket.
 BURST_BYTES = 256_000

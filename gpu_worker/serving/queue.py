@@ -11,9 +11,9 @@ from uuid import UUID
 
 from django.db import transaction
 
-from gpu_worker import liveness
 from gpu_worker.models import MAY_BECOME, Purpose, Run, RunStatus, SelfCheck, WorkerHeartbeat
-from gpu_worker.nominal import Asked, finishes
+from gpu_worker.serving import liveness
+from gpu_worker.serving.nominal import Asked, finishes
 from gpu_worker.specs import NOMINAL_S, ExperimentSpec, WholeRun
 
 PREFETCH, STEP, VERIFY = 10, 20, 30
@@ -52,9 +52,7 @@ class MayNotBecome(Exception):
     """A run was about to go from one state to another that the table does not allow."""
 
 
-def enqueue(
-    spec: ExperimentSpec, *, priority: int, owner: str, purpose: str, state: str = "", now: datetime
-) -> Run:
+def enqueue(spec: ExperimentSpec, *, priority: int, owner: str, purpose: str, state: str = "", now: datetime) -> Run:
     """Adds one run and rings the doorbell once the transaction commits.
 
     Raises QueueFull, naming the bound, where the owner or the whole queue has no place left.

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from gpu_worker.errors import BadSpec
 from gpu_worker.faults import kind_of
 from gpu_worker.faults.base import FaultKind
-from gpu_worker.lab_plan import MAX_RANKS
+from gpu_worker.lab.plan import MAX_RANKS
 from gpu_worker.probes import PROBES
 from gpu_worker.probes.base import Probe
 from gpu_worker.specs import ExperimentSpec, Fault, Setting, Topology

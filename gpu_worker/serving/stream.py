@@ -6,8 +6,8 @@ import logging
 
 import redis
 
-from gpu_worker import broker
 from gpu_worker.models import Run
+from gpu_worker.serving import broker
 
 log = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from gpu_worker.errors import BadSpec
-from gpu_worker.fabric import (
+from gpu_worker.fabric.plan import (
     FABRIC_INTERFACE,
     LOOPBACK_INTERFACE,
     MANAGEMENT_INTERFACE,
@@ -20,7 +20,7 @@ from gpu_worker.fabric import (
 )
 from gpu_worker.faults import kind_of
 from gpu_worker.faults.base import Changes, Stop
-from gpu_worker.job import FLOAT32_BYTES, GRADIENT_BYTES, SMALL_MESSAGE_BYTES
+from gpu_worker.jobs.shape import FLOAT32_BYTES, GRADIENT_BYTES, SMALL_MESSAGE_BYTES
 from gpu_worker.specs import ExperimentSpec, Job, Setting
 
 MAX_RANKS = 16

@@ -1,0 +1,1 @@
+"""What the lab builds: networks of namespaces, their plan, their making, the paths of flows."""

@@ -1,0 +1,1 @@
+"""What ranks do: the training job and the microbenchmark."""

@@ -1,0 +1,1 @@
+"""The warm process that forks runs, and the conductor of one run."""

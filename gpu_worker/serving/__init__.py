@@ -1,0 +1,1 @@
+"""Runs in a queue: asked for, claimed, served and watched."""
