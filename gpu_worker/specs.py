@@ -85,11 +85,11 @@ class Setting(Frozen):
 class ExperimentSpec(Frozen):
     """One run of the lab. `faults` is empty for a healthy run; two faults for a curveball."""
 
-    experiment: Literal["job", "microbenchmark"]
+    experiment: str = Field(description="an id of `gpu_worker.experiments`")
     with_: dict[str, str] = Field(
         default_factory=dict,
         alias="with",
-        description="microbenchmark: size (small, job) and placement (as-job, packed)",
+        description="the experiment's parameters; microbenchmark: size (small, job) and placement (as-job, packed)",
     )
     setting: Setting = Setting()
     faults: tuple[Fault, ...] = ()
@@ -108,10 +108,6 @@ def experiment_key(name: str, with_: dict[str, str] | None = None) -> str:
         return name
     inside = ",".join(f"{k}={v}" for k, v in sorted(with_.items()))
     return f"{name}[{inside}]"
-
-
-# Nominal wall time of each experiment, the same whatever the cause: waits shown to a candidate are padded to it.
-NOMINAL_S = {"job": 15.0, "microbenchmark": 10.0}
 
 
 class CauseDraw(BaseModel):
@@ -155,5 +151,8 @@ class WholeRun(BaseModel):
     iterations: list[dict[str, Any]] = Field(
         default_factory=list,
         description="microbenchmark: one a kept iteration: {seconds (slowest rank), by_rank: [seconds]}",
+    )
+    recorded: dict[str, Any] = Field(
+        default_factory=dict, description="what other experiments keep; the experiment's module says its form"
     )
     size_bytes: int = Field(description="job: gradient bytes a step; microbenchmark: message bytes")

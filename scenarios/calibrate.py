@@ -27,7 +27,7 @@ def calibrate(scenario: Scenario, *, now: datetime) -> Calibration:
     banked = bank.complete_instances(scenario.table)
     refuse_gaps(scenario, banked)
     observed, slowdowns, classes = observe_all(banked)
-    built = grader_tables.build(observe.as_rows(observed), observe.rules())
+    built = grader_tables.build(observe.as_rows(observed), observe.rules(scenario.table))
     calibration = Calibration(
         table=scenario.table,
         digest=tables_file.digest_of(built),

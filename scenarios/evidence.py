@@ -9,8 +9,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
+from gpu_worker import experiments
 from gpu_worker.models import Evidence
-from gpu_worker.serving import queue
 from scenarios.evidence_answer import NO_RESULT, SLOWER_THAN_PLANNED, TAKEN_UP_AGAIN, run_behind, settle
 from scenarios.evidence_request import (
     LIKELY_EXPERIMENTS,
@@ -57,7 +57,7 @@ def progress_text(evidence: Evidence, left_s: float) -> str:
         return "Reading the bank"
     if left_s <= 0:
         return "Reading what the lab measured"
-    nominal_s = queue.NOMINAL_S[evidence.experiment.partition("[")[0]]
+    nominal_s = experiments.nominal_s(evidence.experiment)
     doing = "Measuring on the lab" if left_s <= nominal_s else "Waiting for the lab"
     return f"{doing}, about {left_s:.0f} s left"
 

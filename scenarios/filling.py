@@ -10,8 +10,9 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from gpu_worker import experiments
 from gpu_worker.errors import FaultDidNotFire, LabError, LabUnavailable, RunDisturbed
-from gpu_worker.specs import NOMINAL_S, ExperimentSpec, WholeRun
+from gpu_worker.specs import ExperimentSpec, WholeRun
 from grader.knowledge import Effect
 from scenarios import bank, draws
 from scenarios.causes import HEALTHY
@@ -146,7 +147,7 @@ def minutes(seconds: float) -> str:
 
 def nominal_s(plan: list[Wanted]) -> float:
     """What a plan takes at most, by nominal times."""
-    return sum(NOMINAL_S[wanted.spec.experiment] for wanted in plan)
+    return sum(experiments.nominal_s(wanted.spec.experiment) for wanted in plan)
 
 
 def sizes(table: str) -> Iterator[int]:

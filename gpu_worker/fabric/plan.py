@@ -90,8 +90,11 @@ class FabricPlan:
         raise BadSpec(f"host{host} has no interface {interface}")
 
 
-def plan_fabric(topology: Topology, rates: Mapping[str, int] | None = None) -> FabricPlan:
-    """The fabric of a topology, with the rate of some links (id -> bits/s, both directions) set otherwise.
+def plan_fabric(
+    topology: Topology, rates: Mapping[str, int] | None = None, oneway: Mapping[str, int] | None = None
+) -> FabricPlan:
+    """The fabric of a topology, with the rate of some links set otherwise: `rates` by link (id -> bits/s, both
+    directions), `oneway` by direction (`host0->leaf0` -> bits/s).
 
     Raises BadSpec for a size that cannot be built or a link that does not exist.
     """
@@ -99,6 +102,8 @@ def plan_fabric(topology: Topology, rates: Mapping[str, int] | None = None) -> F
     plan = _leaf_spine(topology) if topology.kind == "leaf-spine" else _flat(topology)
     for link, rate in (rates or {}).items():
         plan = _with_rate(plan, link, rate)
+    for name, rate in (oneway or {}).items():
+        plan = _with_oneway_rate(plan, name, rate)
     return plan
 
 
@@ -238,3 +243,16 @@ def _with_rate(plan: FabricPlan, link: str, rate: int) -> FabricPlan:
     old = plan.cable(link)
     new = replace(old, a=replace(old.a, rate=rate), b=replace(old.b, rate=rate))
     return replace(plan, cables=tuple(new if c.id == link else c for c in plan.cables))
+
+
+def _with_oneway_rate(plan: FabricPlan, name: str, rate: int) -> FabricPlan:
+    """The plan with one direction of a cable at another rate."""
+    for cable in plan.cables:
+        if name == direction(cable.a, cable.b):
+            new = replace(cable, a=replace(cable.a, rate=rate))
+        elif name == direction(cable.b, cable.a):
+            new = replace(cable, b=replace(cable.b, rate=rate))
+        else:
+            continue
+        return replace(plan, cables=tuple(new if c.id == cable.id else c for c in plan.cables))
+    raise BadSpec(f"there is no direction {name}; write it as host0->leaf0")

@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from gpu_worker.errors import BadSpec
+from gpu_worker.injectors.base import Act
 from gpu_worker.specs import Fault, Setting
 
 PlaceKind = Literal["rank", "link", "none"]
@@ -26,27 +27,22 @@ class NoParams(Params):
 
 
 @dataclass(frozen=True)
-class Stop:
-    """A rank's process is stopped for off_s after every on_s."""
-
-    on_s: float
-    off_s: float
-
-
-@dataclass(frozen=True)
 class Changes:
     """What a fault does to a healthy run. Empty fields change nothing.
 
-    `job` holds fields of `specs.Job` with their new values; `host_stops` are by the host whose processes stop;
-    `link_rates` are bits/s for both directions; `source_rates` are bytes/s by rank; `must_cross` are links that a
-    flow of the ring has to take, so that the fault can show.
+    `job` holds fields of `specs.Job` with their new values, `rank_job` the same for single ranks; `link_rates` are
+    bits/s for both directions of a link, `oneway_rates` for one direction (`host0->leaf0`); `source_rates` are bytes/s
+    by rank; `acts` are done to the fabric or the ranks while they run; `must_cross` are links that a flow of the ring
+    has to take, so that the fault can show.
     """
 
     placement: tuple[int, ...] | None = None
     job: Mapping[str, Any] = field(default_factory=dict)
+    rank_job: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
     link_rates: Mapping[str, int] = field(default_factory=dict)
-    host_stops: Mapping[int, Stop] = field(default_factory=dict)
+    oneway_rates: Mapping[str, int] = field(default_factory=dict)
     source_rates: Mapping[int, float] = field(default_factory=dict)
+    acts: tuple[Act, ...] = ()
     must_cross: tuple[str, ...] = ()
 
 
@@ -55,8 +51,11 @@ class FaultKind:
     """One cause that the lab can inject. Each module of `gpu_worker.faults` exposes one as `FAULT`.
 
     `plan(setting, fault)` returns Changes or raises BadSpec. `fired(fault, raw)` returns its proof from what the run
-    measured (a RawRun as a dict, see `gpu_worker.lab.assemble`) or raises FaultDidNotFire; where the experiment does
+    measured (`gpu_worker.lab.assemble.facts`) or raises FaultDidNotFire; where the experiment does
     not touch what the fault is about, the proof says `{"exercised": False}`.
+
+    `shows` are the step variants whose reading the fault must move out of its healthy finding, `spares` those that
+    must stay healthy; `lab matrix` holds every fault to them, in `trial` where the fault needs a setting of its own.
     """
 
     id: str
@@ -66,6 +65,23 @@ class FaultKind:
     params: type[Params]
     plan: Callable[[Setting, Fault], Changes]
     fired: Callable[[Fault, Mapping[str, Any]], dict[str, Any]]
+    shows: tuple[str, ...] = ()
+    spares: tuple[str, ...] = ()
+    trial: Trial | None = None
+
+
+@dataclass(frozen=True)
+class Trial:
+    """How a fault is tried by `lab matrix`: place, parameters and setting. Without one: defaults and four ranks."""
+
+    place: str | None = None
+    params: Mapping[str, float] = field(default_factory=dict)
+    setting: Setting = field(default_factory=Setting)
+
+
+def injected(raw: Mapping[str, Any], kind: str) -> list[Mapping[str, Any]]:
+    """What the run's acts of a kind counted over the measured part: one mapping an act, with the act's own fields."""
+    return [one for one in raw["injected"] if one["kind"] == kind]
 
 
 NOT_EXERCISED: dict[str, Any] = {"exercised": False}

@@ -8,11 +8,11 @@ from typing import Any
 from pydantic import Field
 
 from gpu_worker.errors import FaultDidNotFire
-from gpu_worker.faults.base import NOT_EXERCISED, Changes, FaultKind, Params, Stop, params_of, rank_of
+from gpu_worker.faults.base import NOT_EXERCISED, Changes, FaultKind, Params, injected, params_of, rank_of
+from gpu_worker.injectors.stop_continue import StopContinue
 from gpu_worker.specs import Fault, Setting
 
 ID = "throttled-rank"
-# Longer pauses also starve the library's own thread, and the microbenchmark would accuse the fabric.
 OFF_S = 0.006
 SHARE_TOLERANCE = 0.25
 
@@ -29,15 +29,17 @@ class ThrottleParams(Params):
 
 def plan(setting: Setting, fault: Fault) -> Changes:
     duty, rank = params_of(ThrottleParams, fault).duty, rank_of(setting, fault)
-    return Changes(host_stops={setting.placement[rank]: Stop(on_s=OFF_S * duty / (1 - duty), off_s=OFF_S)})
+    stops = StopContinue(host=setting.placement[rank], on_s=OFF_S * duty / (1 - duty), off_s=OFF_S)
+    return Changes(acts=(stops,))
 
 
 def fired(fault: Fault, raw: Mapping[str, Any]) -> dict[str, Any]:
     """The processes were stopped for about the share of the measured time that was asked for."""
-    if not raw["stops_planned"]:
+    (counted,) = injected(raw, "stop-continue")
+    if counted["host"] not in raw["placement"]:
         return NOT_EXERCISED
     wanted = 1 - params_of(ThrottleParams, fault).duty
-    stops, share = raw["stops"]["stops"], raw["stops"]["stopped_s"] / raw["measured_wall_s"]
+    stops, share = counted["stops"], counted["stopped_s"] / raw["measured_wall_s"]
     if stops < 1 or abs(share - wanted) > SHARE_TOLERANCE * wanted:
         raise FaultDidNotFire(f"{fault.place} should be stopped for {wanted:.2f} of the time, but was for {share:.2f}")
     return {"stops": stops, "stopped_share": round(share, 3)}

@@ -107,8 +107,9 @@ def make_trainer(plan: dict[str, Any], rank: int, source: int) -> Trainer:
     return Trainer(plan, rank, Reader(source), buckets, optimizer, order)
 
 
-def run_job(plan: dict[str, Any], rank: int, channel: Channel, source: int) -> dict[str, Any]:
+def run_job(plan: dict[str, Any], rank: int, channel: Channel, source: int | None) -> dict[str, Any]:
     """Warm-up steps, then measured ones: {"steps": […], "telemetry": {…}, "usage": {…}} of this rank."""
+    assert source is not None
     bind_to_a_core(rank)
     trainer = make_trainer(plan, rank, source)
     for _ in range(plan["job"]["warmup_steps"]):

@@ -11,7 +11,7 @@ from gpu_worker.ranks.body import measure_when_all_are_warm
 from gpu_worker.ranks.telemetry import usage
 
 
-def run_microbenchmark(plan: dict[str, Any], rank: int, channel: Channel) -> dict[str, Any]:
+def run_microbenchmark(plan: dict[str, Any], rank: int, channel: Channel, source: None) -> dict[str, Any]:
     """One discarded iteration, then `repeats` kept ones: {"seconds": [s, …], "usage": {…}} of this rank."""
     import torch
     import torch.distributed as dist

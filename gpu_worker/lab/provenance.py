@@ -52,13 +52,18 @@ def provenance(
 
 
 def disturbance(raw: Mapping[str, Any]) -> dict[str, float]:
-    """Shares of all processors' time in the measured part: taken by the hypervisor, and by others' processes."""
-    processors = raw["processors"]
-    all_s = max(processors["all_s"], 1e-9)
-    ours_s = sum(rank["usage"]["process_cpu_s"] for rank in raw["ranks"])
+    """Shares of all processors' time in the measured parts: taken by the hypervisor, and by others' processes.
+
+    What an act spends on purpose (a neighbour, background traffic) is its count `cpu_s`, and is ours.
+    """
+    phases = raw["phases"]
+    all_s = max(sum(phase["processors"]["all_s"] for phase in phases), 1e-9)
+    ranks_s = sum(rank["usage"]["process_cpu_s"] for phase in phases for rank in phase["ranks"] if "usage" in rank)
+    acts_s = sum(act.get("cpu_s", 0.0) for phase in phases for act in phase["injected"])
+    work_s = sum(phase["processors"]["work_s"] for phase in phases)
     return {
-        "steal_share": round(processors["steal_s"] / all_s, 4),
-        "foreign_cpu_share": round(max(0.0, processors["work_s"] - ours_s) / all_s, 4),
+        "steal_share": round(sum(phase["processors"]["steal_s"] for phase in phases) / all_s, 4),
+        "foreign_cpu_share": round(max(0.0, work_s - ranks_s - acts_s) / all_s, 4),
     }
 
 

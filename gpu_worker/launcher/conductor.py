@@ -19,11 +19,12 @@ from gpu_worker.fabric import plan as fabric_plan
 from gpu_worker.fabric.build import Fabric
 from gpu_worker.fabric.namespaces import die_with_parent
 from gpu_worker.fabric.paths import Path, PathFinder, shared_uplinks, static_paths
+from gpu_worker.injectors.base import Scene
 from gpu_worker.lab.machine import processor_times
 from gpu_worker.launcher.channel import Channel, ChannelClosed
+from gpu_worker.launcher.injections import Injections
 from gpu_worker.ranks.body import run_rank
 from gpu_worker.ranks.source import serve_ranks
-from gpu_worker.ranks.throttle import Throttle
 
 FIRST_PORT = 20_000
 PORTS_A_TRY = 500
@@ -31,14 +32,37 @@ PATH_TRIES = 40
 STORE_PATH = "/proc/self/fd/{}"
 
 
+class Helpers:
+    """Children of the conductor beside the ranks: stores, injectors, traffic. All end with the block."""
+
+    def __init__(self) -> None:
+        self._pids: list[int] = []
+
+    def __enter__(self) -> Helpers:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def fork(self, work: Callable[[], None]) -> int:
+        self._pids.append(_fork(work))
+        return self._pids[-1]
+
+    def end(self) -> None:
+        while self._pids:
+            _kill_and_reap(self._pids.pop())
+
+
 class Ranks:
     """The forked ranks of one try, and the processes that serve them."""
 
     def __init__(self, plan: dict[str, Any], fabric: Fabric, data_set: int, deadline: float) -> None:
         self.deadline = deadline
+        self.hosts = tuple(place["host"] for place in plan["ranks"])
+        self.seed = plan["seed"]
         self.pids: list[int] = []
         self.channels: list[Channel] = []
-        self.helpers: list[int] = []
+        self.helpers = Helpers()
         self._progress: Callable[[dict[str, Any]], None] = lambda _: None
         # A file without a name: nothing to remove, whatever happens to the run.
         store = os.memfd_create("rendezvous", 0)
@@ -47,11 +71,15 @@ class Ranks:
         finally:
             os.close(store)
 
+    def scene(self, fabric: Fabric) -> Scene:
+        """Where an act of the stage `ranks` is applied; what it forks ends with the ranks."""
+        return Scene(fabric, self.hosts, tuple(self.pids), self.helpers.fork, self.seed)
+
     def _fork_all(self, plan: dict[str, Any], fabric: Fabric, data_set: int, store: str) -> None:
-        feeds = [socket.socketpair() for _ in plan["ranks"]] if plan["experiment"] == "job" else []
+        feeds = [socket.socketpair() for _ in plan["ranks"]] if plan["fed"] else []
         if feeds:
             rates = {int(rank): rate for rank, rate in plan["source_rates"].items()}
-            self.helpers.append(_fork(lambda: serve_ranks(data_set, _keep(feeds, 0), rates)))
+            self.helpers.fork(lambda: serve_ranks(data_set, _keep(feeds, 0), rates))
             # Before the ranks are forked: a rank that held the store's ends too would never see it hang up.
             for ours, _ in feeds:
                 ours.close()
@@ -106,11 +134,12 @@ class Ranks:
 
     def end(self) -> None:
         """Kills the ranks and their helpers, and waits until they are gone."""
-        for pid in self.pids + self.helpers:
+        for pid in self.pids:
             _kill_and_reap(pid)
+        self.helpers.end()
         for channel in self.channels:
             channel.close()
-        self.pids, self.helpers, self.channels = [], [], []
+        self.pids, self.channels = [], []
 
 
 def conduct(plan: dict[str, Any], out: Channel, data_set: int) -> None:
@@ -128,21 +157,41 @@ def _run(plan: dict[str, Any], out: Channel, data_set: int) -> dict[str, Any]:
     begun = time.monotonic()
     layout = fabric_plan.from_dict(plan["fabric"])
     out.send({"event": "progress", "phase": "fabric", "done": 0, "total": 1})
-    with Fabric(layout) as fabric:
-        built = time.monotonic()
-        out.send({"event": "progress", "phase": "ranks", "done": 0, "total": 1})
-        ranks, paths, tries = _launch_on_good_paths(plan, fabric, data_set, deadline)
-        launched = time.monotonic()
-        ranks.report_progress_to(lambda message: out.send({**message, "phase": "measuring"}))
-        result = _measure(plan, fabric, ranks)
+    with Fabric(layout) as fabric, Helpers() as helpers, Injections(plan["acts"]) as injections:
+        fabric_s = time.monotonic() - begun
+        injections.start("fabric", Scene(fabric, (), (), helpers.fork, plan["phases"][0]["seed"]))
+        phases = [_run_phase(plan, phase, fabric, injections, data_set, deadline, out) for phase in plan["phases"]]
+        return {"phases": phases, "fabric_s": fabric_s, "launch_s": sum(phase["launch_s"] for phase in phases)}
+
+
+def _run_phase(
+    plan: dict[str, Any],
+    phase: dict[str, Any],
+    fabric: Fabric,
+    injections: Injections,
+    data_set: int,
+    deadline: float,
+    out: Channel,
+) -> dict[str, Any]:
+    begun = time.monotonic()
+    out.send({"event": "progress", "phase": "ranks", "done": 0, "total": 1})
+    phase = {**phase, "source_rates": plan["source_rates"]}
+    ranks, paths, tries = _launch_on_good_paths(phase, fabric, data_set, deadline)
+    launch_s = time.monotonic() - begun
+    ranks.report_progress_to(lambda message: out.send({**message, "phase": "measuring"}))
+    injections.start("ranks", ranks.scene(fabric))
+    try:
+        result = _measure(fabric, ranks, injections)
+    finally:
+        injections.stop("ranks")
         ranks.end()
-        return {
-            **result,
-            "paths": [path.to_dict() for path in paths],
-            "port_tries": tries,
-            "fabric_s": built - begun,
-            "launch_s": launched - built,
-        }
+    return {
+        **result,
+        "name": phase["name"],
+        "paths": [path.to_dict() for path in paths],
+        "port_tries": tries,
+        "launch_s": launch_s,
+    }
 
 
 def _launch_on_good_paths(
@@ -171,13 +220,10 @@ def _find_paths(plan: dict[str, Any], fabric: Fabric, ranks: Ranks) -> list[Path
     return [path if path.known else finder.find(path, hosts, ranks) for path in known]
 
 
-def _measure(plan: dict[str, Any], fabric: Fabric, ranks: Ranks) -> dict[str, Any]:
-    throttle = Throttle(plan["stops"])
-    if plan["stops"]:
-        ranks.helpers.append(_fork(lambda: throttle.run(ranks.pids)))
+def _measure(fabric: Fabric, ranks: Ranks, injections: Injections) -> dict[str, Any]:
     ranks.order("go")
     ranks.gather("warm")
-    before, processors, begun, stopped = fabric.counters(), processor_times(), time.monotonic(), throttle.count()
+    before, processors, begun, counted = fabric.counters(), processor_times(), time.monotonic(), injections.counts()
     ranks.order("measure")
     results = [message["result"] for message in ranks.gather("done")]
     wall_s, after, processors_after = time.monotonic() - begun, fabric.counters(), processor_times()
@@ -187,7 +233,7 @@ def _measure(plan: dict[str, Any], fabric: Fabric, ranks: Ranks) -> dict[str, An
         "rates": fabric.rates(),
         "processors": processors_after.since(processors),
         "measured_wall_s": wall_s,
-        "stops": throttle.count().since(stopped),
+        "injected": injections.since(counted),
     }
 
 

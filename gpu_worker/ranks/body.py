@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from datetime import timedelta
+from importlib import import_module
 from typing import Any
 
 from gpu_worker.fabric.namespaces import enter_network
@@ -18,10 +19,11 @@ TOUCH_BYTES = 256_000
 def run_rank(plan: dict[str, Any], rank: int, namespace: int, store: str, channel: Channel, source: int | None) -> None:
     """Joins the process group and serves the conductor: `touch` a peer, then `go` through the experiment.
 
-    `plan` is a RunPlan as a dict; `namespace` the descriptor of the host's network; `store` the rendezvous file;
-    `source` the socket that this rank's batches come from.
+    `plan` is one phase of a RunPlan as a dict; `namespace` the descriptor of the host's network; `store` the
+    rendezvous file; `source` the socket that this rank's batches come from.
     """
     enter_network(namespace)
+    plan = {**plan, "job": plan["ranks"][rank]["job"]}
     import torch
     import torch.distributed as dist
 
@@ -29,8 +31,8 @@ def run_rank(plan: dict[str, Any], rank: int, namespace: int, store: str, channe
     torch.manual_seed(plan["seed"])
     _join(dist, plan, rank, store)
     channel.send({"event": "ready"})
-    order = _touch_until_told_to_go(torch, dist, rank, channel)
-    result = _experiment(plan, rank, channel, source, order)
+    _touch_until_told_to_go(torch, dist, rank, channel)
+    result = _body(plan["body"])(plan, rank, channel, source)
     addresses = {a: i for i, a in plan["ranks"][rank]["addresses"].items()}
     channel.send({"event": "done", "result": {**result, "interface": interfaces_in_use(addresses)}})
     # The peers may still be talking to this rank: it leaves only when the conductor ends the run.
@@ -51,12 +53,12 @@ def _join(dist: Any, plan: dict[str, Any], rank: int, store: str) -> None:
     )
 
 
-def _touch_until_told_to_go(torch: Any, dist: Any, rank: int, channel: Channel) -> dict[str, Any]:
+def _touch_until_told_to_go(torch: Any, dist: Any, rank: int, channel: Channel) -> None:
     message = torch.zeros(TOUCH_BYTES, dtype=torch.uint8)
     while True:
         order = wait_for(channel, "touch", "go")
         if order["order"] == "go":
-            return order
+            return
         if order["source"] == rank:
             dist.send(message, order["target"])
         else:
@@ -64,17 +66,10 @@ def _touch_until_told_to_go(torch: Any, dist: Any, rank: int, channel: Channel) 
         channel.send({"event": "touched"})
 
 
-def _experiment(
-    plan: dict[str, Any], rank: int, channel: Channel, source: int | None, order: dict[str, Any]
-) -> dict[str, Any]:
-    if plan["experiment"] == "job":
-        from gpu_worker.jobs.loop import run_job
-
-        assert source is not None
-        return run_job(plan, rank, channel, source)
-    from gpu_worker.jobs.microbenchmark import run_microbenchmark
-
-    return run_microbenchmark(plan, rank, channel)
+def _body(where: str) -> Any:
+    """`module:function` of a phase."""
+    module, _, function = where.partition(":")
+    return getattr(import_module(module), function)
 
 
 def wait_for(channel: Channel, *orders: str) -> dict[str, Any]:

@@ -11,10 +11,11 @@ from uuid import UUID
 
 from django.db import transaction
 
+from gpu_worker.experiments import EXPERIMENTS, nominal_s
 from gpu_worker.models import MAY_BECOME, Purpose, Run, RunStatus, SelfCheck, WorkerHeartbeat
 from gpu_worker.serving import liveness
 from gpu_worker.serving.nominal import Asked, finishes
-from gpu_worker.specs import NOMINAL_S, ExperimentSpec, WholeRun
+from gpu_worker.specs import ExperimentSpec, WholeRun
 
 PREFETCH, STEP, VERIFY = 10, 20, 30
 PLAYGROUND = 5
@@ -35,7 +36,7 @@ HEARTBEAT_FRESH_S = 15.0
 # Past the task's hard time limit nothing can still be running it.
 LONGEST_RUN_S = 240.0
 # How far back nominal times reach: longer than the whole queue can take.
-HORIZON = timedelta(seconds=2 * MOST_UNFINISHED * max(NOMINAL_S.values()))
+HORIZON = timedelta(seconds=2 * MOST_UNFINISHED * max(one.nominal_s for one in EXPERIMENTS.values()))
 
 # Of a worker's capabilities, what an experiment cannot do without.
 LAB_NEEDS = ("namespaces", "token_bucket", "gloo")
@@ -66,7 +67,7 @@ def enqueue(spec: ExperimentSpec, *, priority: int, owner: str, purpose: str, st
         owner=owner,
         purpose=purpose,
         state=state,
-        nominal_s=NOMINAL_S[spec.experiment],
+        nominal_s=nominal_s(spec.experiment),
         created_at=now,
     )
     ring()

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from gpu_worker.experiments import nominal_s
 from gpu_worker.models import Evidence, Run
 from gpu_worker.serving import queue
 from gpu_worker.specs import WholeRun
@@ -13,8 +14,8 @@ from scenarios import bank, evidence
 
 pytestmark = pytest.mark.django_db
 
-JOB_S = queue.NOMINAL_S["job"]
-MICRO_S = queue.NOMINAL_S["microbenchmark"]
+JOB_S = nominal_s("job")
+MICRO_S = nominal_s("microbenchmark")
 AS_JOB = {"size": "job", "placement": "as-job"}
 PACKED = {"size": "job", "placement": "packed"}
 

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from gpu_worker.experiments import nominal_s
 from gpu_worker.models import Answer, Evidence, Run
 from gpu_worker.probes import PROBES
 from gpu_worker.probes.base import variants
@@ -91,7 +92,7 @@ def test_waits_labels_and_progress_do_not_depend_on_how_long_the_runs_really_too
         end = now
         for experiment in evidence.LIKELY_EXPERIMENTS:
             run = queue.claim(end, worker="w")
-            end += timedelta(seconds=took * queue.NOMINAL_S[experiment.partition("[")[0]])
+            end += timedelta(seconds=took * nominal_s(experiment))
             queue.finish(run, bank.whole_run(instance.table, instance.id, experiment), end)
         chosen_at = now + timedelta(seconds=26)
         lab_is_live(chosen_at)

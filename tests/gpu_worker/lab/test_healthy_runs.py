@@ -7,11 +7,11 @@ import itertools
 import multiprocessing
 
 import pytest
-from tests.gpu_worker.lab.conftest import JOB_SIZE, spec_for
 
 from gpu_worker.lab import run as lab
 from gpu_worker.probes import PROBES
 from gpu_worker.specs import ExperimentSpec, Setting, Topology, WholeRun
+from tests.gpu_worker.lab.conftest import JOB_SIZE, spec_for
 
 pytestmark = pytest.mark.lab
 

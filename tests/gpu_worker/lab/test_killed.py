@@ -12,10 +12,10 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from tests.gpu_worker.lab.conftest import spec_for
 
 from gpu_worker.lab.lock import machine_lock
 from gpu_worker.specs import Job, Setting
+from tests.gpu_worker.lab.conftest import spec_for
 from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.lab

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from tests.gpu_worker.queue.own_database import migrated, own_database
 
 RUNS = 24

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 import redis
-from tests.gpu_worker.queue.own_database import migrated
 
 from config.supervisor import linux
+from tests.gpu_worker.queue.own_database import migrated
 from tests.support.redis_server import running_redis
 from tests.support.waiting import wait_until
 

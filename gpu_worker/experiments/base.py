@@ -1,0 +1,65 @@
+"""What an experiment is: one or more phases on one fabric, what the ranks do in them, and what is kept of it.
+
+Each module of `gpu_worker.experiments` exposes one as `EXPERIMENT` and is found by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from gpu_worker.specs import ExperimentSpec, Job
+
+if TYPE_CHECKING:
+    from gpu_worker.lab.plan import RunPlan
+
+
+@dataclass(frozen=True)
+class Setup:
+    """The setting with every fault's changes in it: what an experiment composes its phases from."""
+
+    spec: ExperimentSpec
+    hosts: tuple[int, ...]  # host of each rank, as the job runs
+    job: Job
+    rank_job: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Phase:
+    """One launch of ranks: who runs where, and what they do. The phases of a run share its fabric and its faults.
+
+    `hosts` is the host of each rank; `packed` joins all of them over the loopback of one host. `rank_job` holds, by
+    rank, fields of the job that differ for it. `fed` ranks get a socket to the store of documents. `body` is
+    `module:function`, called in each rank as `(plan, rank, channel, source) -> result` with a phase as a dict.
+    `hang_after_s`: the measured part may hang; it is ended after so long and what is known by then is kept.
+    """
+
+    name: str
+    hosts: tuple[int, ...]
+    job: Job
+    body: str
+    packed: bool = False
+    fed: bool = False
+    rank_job: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
+    size_bytes: int = 0
+    repeats: int = 1
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    hang_after_s: float | None = None
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """`choices` are the values that each parameter in a spec's `with` may have (all have to be given).
+
+    `nominal_s` is the wall time that a candidate is shown, the same whatever the cause. `phases(setup)` is pure; the
+    first is the main one: its counters, paths and placement are the run's own, and the faults' proofs read it.
+    `record(plan, raw)` gives the fields of `WholeRun` that this experiment fills (ranks, iterations, recorded).
+    """
+
+    id: str
+    title: str
+    nominal_s: float
+    choices: Mapping[str, tuple[str, ...]]
+    phases: Callable[[Setup], tuple[Phase, ...]]
+    record: Callable[[RunPlan, Mapping[str, Any]], dict[str, Any]]

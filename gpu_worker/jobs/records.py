@@ -1,0 +1,44 @@
+"""How a job's measurements are kept in a WholeRun: names, origins and roundings. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gpu_worker.experiments.base import Phase
+
+DIGITS_S = 5  # 10 microseconds
+
+
+def job_ranks(phase: Phase, ranks: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """`WholeRun.ranks` of a phase that ran the job."""
+    # Counted from the first measured step: shorter numbers, and nothing about when the machine was started.
+    origin = min(rank["steps"][0]["start"] for rank in ranks)
+    return [
+        {
+            "rank": number,
+            "host": phase.hosts[number],
+            "interface": rank["interface"],
+            "steps": [_step(step, origin) for step in rank["steps"]],
+            "telemetry": {name: rounded(value) for name, value in rank["telemetry"].items()},
+        }
+        for number, rank in enumerate(ranks)
+    ]
+
+
+def _step(step: Mapping[str, Any], origin: float) -> dict[str, Any]:
+    collectives = [
+        {
+            "bytes": entry["bytes"],
+            "launch": round(entry["launch"] - origin, DIGITS_S),
+            "done": round(entry["done"] - origin, DIGITS_S),
+        }
+        for entry in step["collectives"]
+    ]
+    rest = {name: rounded(value) for name, value in step.items() if name not in ("collectives", "start")}
+    return {"start": round(step["start"] - origin, DIGITS_S), **rest, "collectives": collectives}
+
+
+def rounded(value: Any) -> Any:
+    return round(value, DIGITS_S) if isinstance(value, float) else value
