@@ -8,11 +8,13 @@ from gpu_worker.errors import RunDisturbed
 from gpu_worker.lab.provenance import ACCEPT_DISTURBED, accepts_disturbed, disturbance, refuse_disturbed
 
 
-def raw(work_s: float = 5.0, steal_s: float = 0.0, ours_s: float = 4.9) -> dict:
-    return {
+def raw(work_s: float = 5.0, steal_s: float = 0.0, ours_s: float = 4.9, neighbour_s: float = 0.0) -> dict:
+    phase = {
         "processors": {"work_s": work_s, "steal_s": steal_s, "all_s": 10.0},
         "ranks": [{"usage": {"process_cpu_s": ours_s / 2}}] * 2,
+        "injected": [{"kind": "neighbour", "cpu_s": neighbour_s}],
     }
+    return {"phases": [phase, phase]}
 
 
 def test_shares_are_of_all_processors():
@@ -27,6 +29,10 @@ def test_a_disturbed_run_is_refused_with_the_reason(facts, said):
 
 def test_a_quiet_run_is_taken():
     refuse_disturbed(disturbance(raw()))
+
+
+def test_what_a_fault_burns_on_purpose_is_ours():
+    assert disturbance(raw(work_s=8.0, neighbour_s=3.1))["foreign_cpu_share"] == 0
 
 
 @pytest.mark.parametrize(("value", "accepts"), [(None, False), ("0", False), ("1", True)])
