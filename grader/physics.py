@@ -6,6 +6,7 @@ Units: bytes, bits/s, seconds. Every function is pure and raises ValueError with
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -144,6 +145,27 @@ def payload_floor_s(wire_floor_s: float) -> float:
     """The floor once TCP/IP headers are paid for: wire floor × 1514/1448."""
     _check_positive(wire_floor_s=wire_floor_s)
     return wire_floor_s / PAYLOAD_SHARE
+
+
+def ddp_buckets(sizes_bytes: Sequence[float], cap_bytes: float, first_cap_bytes: float | None = None) -> list[float]:
+    """Bytes of each all-reduce of a DDP step, in the order of launch.
+
+    `sizes_bytes` are the gradients in the order in which the model registers its parameters: the backward pass reaches
+    them from the last to the first. None is ever split, and a bucket closes once it reaches its cap, so it may be far
+    larger. `first_cap_bytes` is the cap of the first bucket; torch 2.13 has one of 1 MiB, and 25 MiB for the others,
+    only where no cap is given. The first step of a job runs as one bucket. Source: torch.nn.parallel.distributed.
+    """
+    _check_positive(cap_bytes=cap_bytes, first_cap_bytes=first_cap_bytes or cap_bytes)
+    if not sizes_bytes or min(sizes_bytes) <= 0:
+        raise ValueError("sizes_bytes must hold a size for each parameter, each more than zero")
+    buckets: list[float] = []
+    held, cap = 0.0, first_cap_bytes or cap_bytes
+    for size in reversed(sizes_bytes):
+        held += size
+        if held >= cap:
+            buckets.append(held)
+            held, cap = 0.0, cap_bytes
+    return [*buckets, held] if held else buckets
 
 
 def _check_ranks(ranks: int) -> None:

@@ -44,6 +44,17 @@ def test_six_seconds_of_five_point_six_is_physics_and_twenty_is_a_fault():
     assert physics.fraction_of_floor(20, 5.6) == physics.FractionOfFloor(pytest.approx(0.28), "fault", 0.85)
 
 
+def test_a_bucket_closes_once_it_reaches_its_cap_and_never_splits_a_parameter():
+    assert physics.ddp_buckets([1, 1, 9, 2, 2, 2], cap_bytes=5) == [6, 9, 2]
+    assert physics.ddp_buckets([4, 4, 4, 4], cap_bytes=8, first_cap_bytes=4) == [4, 8, 4]
+    assert physics.ddp_buckets([3, 3, 3], cap_bytes=1) == [3, 3, 3]
+
+
+def test_three_unequal_all_reduces_come_where_the_sum_over_the_cap_says_two():
+    """pytorch#48880: 45 MB under a cap of 25 MB are not two halves."""
+    assert physics.ddp_buckets([10, 20, 10, 5], cap_bytes=25, first_cap_bytes=1) == [5, 30, 10]
+
+
 @pytest.mark.parametrize(
     "call",
     [
@@ -52,6 +63,8 @@ def test_six_seconds_of_five_point_six_is_physics_and_twenty_is_a_fault():
         lambda: physics.collective("all-reduce", 4, 0, 1e9),
         lambda: physics.collective("all-reduce", 4, 1e9, float("inf")),
         lambda: physics.fraction_of_floor(0, 1),
+        lambda: physics.ddp_buckets([4, 0], 8),
+        lambda: physics.ddp_buckets([4], -1),
     ],
 )
 def test_nonsense_is_refused(call):
