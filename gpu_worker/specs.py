@@ -110,6 +110,13 @@ def experiment_key(name: str, with_: dict[str, str] | None = None) -> str:
     return f"{name}[{inside}]"
 
 
+def parse_key(key: str) -> tuple[str, dict[str, str]]:
+    """The inverse of `experiment_key`: `link-rates[scope=all]` -> (`link-rates`, {scope: all})."""
+    name, _, inside = key.partition("[")
+    pairs = (pair.partition("=") for pair in inside.rstrip("]").split(",") if pair)
+    return name, {left: right for left, _, right in pairs}
+
+
 class CauseDraw(BaseModel):
     """How a scenario draws one cause's fault: candidate places and a range for each parameter."""
 

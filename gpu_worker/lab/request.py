@@ -15,7 +15,7 @@ from gpu_worker.faults.base import FaultKind
 from gpu_worker.lab.plan import MAX_RANKS
 from gpu_worker.probes import PROBES
 from gpu_worker.probes.base import Probe
-from gpu_worker.specs import ExperimentSpec, Fault, Setting, Topology
+from gpu_worker.specs import ExperimentSpec, Fault, Setting, Topology, parse_key
 from grader.units import QuantityError, parse_quantity
 
 DEFAULTS = {"size": "job", "placement": "as-job", "scope": "all"}
@@ -37,6 +37,7 @@ class Request:
     rate: str | None = None
     placement: str | None = None
     scope: str | None = None
+    parameters: Sequence[str] = ()
     repeats: int = 5
 
 
@@ -50,25 +51,40 @@ def probe_of(request: Request) -> Probe:
 def parameters_of(request: Request) -> dict[str, str]:
     """The probe's parameters with defaults. Raises BadSpec for one that it has not, or a choice that it has not."""
     probe = probe_of(request)
-    named = request.size if request.size in probe.parameters.get("size", ()) else None
-    given = {"size": named, "placement": request.placement, "scope": request.scope}
-    for name, value in given.items():
+    given = _given(request, probe)
+    for name, (option, value) in given.items():
         choices = probe.parameters.get(name)
-        if value is not None and choices is None:
-            raise BadSpec(f"probe {probe.id} has no --{name}; it has {', '.join(probe.parameters) or 'no parameters'}")
-        if value is not None and choices is not None and value not in choices:
-            raise BadSpec(f"--{name} is {value!r}, but must be {' or '.join(choices)}")
-    return {name: given.get(name) or DEFAULTS.get(name, choices[0]) for name, choices in probe.parameters.items()}
+        if choices is None:
+            raise BadSpec(f"probe {probe.id} has no {option}; it has {', '.join(probe.parameters) or 'no parameters'}")
+        if value not in choices:
+            raise BadSpec(f"{option} is {value!r}, but must be {' or '.join(choices)}")
+    typed = {name: value for name, (_, value) in given.items()}
+    return {name: typed.get(name) or DEFAULTS.get(name, choices[0]) for name, choices in probe.parameters.items()}
+
+
+def _given(request: Request, probe: Probe) -> dict[str, tuple[str, str]]:
+    """By parameter: how the option was typed, and its value. An own option and `--with` may both name one."""
+    named = request.size if request.size in probe.parameters.get("size", ()) else None
+    options = {"size": named, "placement": request.placement, "scope": request.scope}
+    given = {name: (f"--{name}", value) for name, value in options.items() if value is not None}
+    for text in request.parameters:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise BadSpec(f"--with is {text!r}; write name=value, as in --with scope=all")
+        if name in given and given[name][1] != value:
+            raise BadSpec(f"{name} is given twice: {given[name][0]} {given[name][1]} and --with {text}")
+        given[name] = (f"--with {name}", value)
+    return given
 
 
 def spec_of(request: Request) -> ExperimentSpec:
     """The experiment that the probe reads, in the setting and with the faults that were asked for."""
     probe, parameters = probe_of(request), parameters_of(request)
-    name = probe.experiment(parameters).partition("[")[0]
+    name, with_ = parse_key(probe.experiment(parameters))
     setting = _setting(request)
     fields: dict[str, Any] = {"experiment": name, "setting": setting, "faults": _faults(request)}
-    if name == "microbenchmark":
-        fields |= {"with": parameters, "repeats": request.repeats, "size_bytes": _size(request, probe)}
+    if name != "job":
+        fields |= {"with": with_, "repeats": request.repeats, "size_bytes": _size(request, probe)}
     elif request.size is not None:
         raise BadSpec(f"probe {probe.id} reads the job, whose gradients have their own size; leave --size out")
     try:
@@ -96,7 +112,7 @@ def _setting(request: Request) -> Setting:
 
 
 def _size(request: Request, probe: Probe) -> int | None:
-    if request.size is None or request.size in probe.parameters["size"]:
+    if request.size is None or request.size in probe.parameters.get("size", ()):
         return None
     return round(_quantity("--size", request.size, "data"))
 

@@ -121,6 +121,14 @@ def _add_run(parser: CommandParser) -> None:
     parser.add_argument("--rate", help="of the fabric's links: 400Mbit")
     parser.add_argument("--placement", help="as-job or packed")
     parser.add_argument("--scope", help="for link-rates: suspects or all")
+    parser.add_argument(
+        "--with",
+        action="append",
+        default=[],
+        dest="parameters",
+        metavar="NAME=VALUE",
+        help="any parameter that `lab probes --json` lists for the probe; may be repeated",
+    )
     parser.add_argument("--repeats", type=int, default=5, help="kept iterations of the microbenchmark")
     parser.add_argument("--json", action="store_true")
 

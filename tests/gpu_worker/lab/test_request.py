@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from gpu_worker.errors import BadSpec
-from gpu_worker.lab.request import Request, spec_of
+from gpu_worker.lab.request import Request, parameters_of, spec_of
+from gpu_worker.specs import parse_key
 
 
 def test_sizes_rates_and_faults_are_read_with_their_units():
@@ -16,6 +17,20 @@ def test_sizes_rates_and_faults_are_read_with_their_units():
     assert spec.setting.topology.link_rate == 400_000_000
     assert spec.faults[0].params == {"rate": 1e8}
     assert spec.key == "microbenchmark[placement=as-job,size=job]"
+
+
+def test_any_parameter_of_a_probe_can_be_given_by_name():
+    request = Request("microbenchmark", parameters=["size=small", "placement=packed"])
+    assert spec_of(request).key == "microbenchmark[placement=packed,size=small]"
+    assert parameters_of(Request("link-rates", parameters=["scope=suspects"])) == {"scope": "suspects"}
+
+
+def test_a_key_is_read_back_into_its_parts():
+    assert parse_key("job") == ("job", {})
+    assert parse_key("microbenchmark[placement=as-job,size=job]") == (
+        "microbenchmark",
+        {"placement": "as-job", "size": "job"},
+    )
 
 
 def test_the_slow_networks_keep_their_share_of_another_rate():
@@ -49,6 +64,10 @@ def test_a_probe_of_the_job_runs_the_job():
         (Request("microbenchmark", faults=["degraded-link:rate=soon"]), "degraded-link:rate"),
         (Request("microbenchmark", places=["rank:1"]), "belongs to no --fault"),
         (Request("per-rank-step-times", size="14MB"), "leave --size out"),
+        (Request("link-rates", parameters=["scope"]), "write name=value"),
+        (Request("link-rates", parameters=["scope=some"]), "--with scope is 'some', but must be suspects or all"),
+        (Request("link-rates", parameters=["depth=2"]), "has no --with depth; it has scope"),
+        (Request("link-rates", scope="all", parameters=["scope=suspects"]), "scope is given twice"),
     ],
 )
 def test_words_that_do_not_fit_are_refused(request_, said):
