@@ -51,4 +51,11 @@ FAULT = FaultKind(
     params=ComparisonParams,
     plan=plan,
     fired=fired,
+    spares=(
+        "microbenchmark[placement=as-job,size=job]",
+        "per-rank-step-times",
+        "host-telemetry",
+        "input-timings",
+        "link-error-counters",
+    ),
 )

@@ -65,4 +65,12 @@ FAULT = FaultKind(
     params=LinkParams,
     plan=plan,
     fired=fired,
+    shows=("microbenchmark[placement=as-job,size=job]", "link-rates[scope=all]"),
+    spares=(
+        "microbenchmark[placement=packed,size=job]",
+        "per-rank-step-times",
+        "host-telemetry",
+        "input-timings",
+        "collective-arrivals",
+    ),
 )

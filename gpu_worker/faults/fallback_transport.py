@@ -37,4 +37,12 @@ FAULT = FaultKind(
     params=NoParams,
     plan=plan,
     fired=fired,
+    shows=("microbenchmark[placement=as-job,size=job]", "library-choices"),
+    spares=(
+        "microbenchmark[placement=packed,size=job]",
+        "per-rank-step-times",
+        "host-telemetry",
+        "input-timings",
+        "link-rates[scope=all]",
+    ),
 )

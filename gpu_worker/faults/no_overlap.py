@@ -41,4 +41,12 @@ FAULT = FaultKind(
     params=NoParams,
     plan=plan,
     fired=fired,
+    shows=("overlap-trace",),
+    spares=(
+        "microbenchmark[placement=as-job,size=job]",
+        "per-rank-step-times",
+        "host-telemetry",
+        "input-timings",
+        "link-error-counters",
+    ),
 )

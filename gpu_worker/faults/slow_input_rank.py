@@ -50,4 +50,11 @@ FAULT = FaultKind(
     params=InputParams,
     plan=plan,
     fired=fired,
+    shows=("per-rank-step-times", "input-timings", "collective-arrivals"),
+    spares=(
+        "microbenchmark[placement=as-job,size=job]",
+        "host-telemetry",
+        "link-error-counters",
+        "link-rates[scope=all]",
+    ),
 )

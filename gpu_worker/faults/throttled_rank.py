@@ -53,4 +53,11 @@ FAULT = FaultKind(
     params=ThrottleParams,
     plan=plan,
     fired=fired,
+    shows=("per-rank-step-times", "host-telemetry", "collective-arrivals"),
+    spares=(
+        "microbenchmark[placement=as-job,size=job]",
+        "input-timings",
+        "link-error-counters",
+        "link-rates[scope=all]",
+    ),
 )

@@ -53,4 +53,12 @@ FAULT = FaultKind(
     params=NoParams,
     plan=plan,
     fired=fired,
+    shows=("microbenchmark[placement=as-job,size=job]", "placement-map"),
+    spares=(
+        "microbenchmark[placement=packed,size=job]",
+        "per-rank-step-times",
+        "host-telemetry",
+        "input-timings",
+        "link-rates[scope=all]",
+    ),
 )

@@ -7,11 +7,14 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
 from gpu_worker.errors import BadSpec, LabError
 from gpu_worker.lab.request import Request, parameters_of, probe_of, spec_of
+from gpu_worker.matrix import table
+from gpu_worker.matrix.take import Told
 from gpu_worker.probes.base import Probe, ProbeResult, Series
 from gpu_worker.readable import say
 from gpu_worker.specs import ExperimentSpec, WholeRun
@@ -33,6 +36,9 @@ class Command(BaseCommand):
         }.items():
             actions.add_parser(name, help=text).add_argument("--json", action="store_true")
         _add_run(actions.add_parser("run", help="one experiment, read by one probe"))
+        _add_matrix(
+            actions.add_parser("matrix", help="every fault against the probes that should show it and those not")
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
@@ -99,6 +105,26 @@ class Command(BaseCommand):
         if not stored.ok:
             raise CommandError("this machine does not reproduce the lab's readings", returncode=DOES_NOT_HOLD)
 
+    def do_matrix(self, options: Mapping[str, Any]) -> None:
+        from gpu_worker.matrix.command import RunMatrix
+
+        matrix = RunMatrix(options["faults"], options["runs"], settings.DATA_DIR / "matrix")
+        not_had = [] if options["judge_only"] else matrix.take(lambda told: self._told_run(told, options))
+        judged = matrix.judge()
+        self.show(options, table.as_json(judged), table.lines(judged))
+        if options["write_docs"]:
+            matrix.write_page(settings.BASE_DIR / "docs" / "lab" / "matrix.md")
+        if not_had:
+            raise CommandError(f"{len(not_had)} runs could not be had: {not_had[0].why}; run it again", returncode=1)
+        if not judged.holds:
+            raise CommandError("the matrix does not hold; see what is marked above", returncode=DOES_NOT_HOLD)
+
+    def _told_run(self, told: Told, options: Mapping[str, Any]) -> None:
+        if not options["json"]:
+            causes = ", ".join(fault.cause for fault in told.spec.faults) or "healthy"
+            self.stdout.write(f"{told.done}/{told.total} {causes} {told.spec.key}{_after(told.why)}")
+            self.stdout.flush()
+
     def do_sweep(self, options: Mapping[str, Any]) -> None:
         from gpu_worker.lab.sweep import sweep
 
@@ -130,6 +156,14 @@ def _add_run(parser: CommandParser) -> None:
         help="any parameter that `lab probes --json` lists for the probe; may be repeated",
     )
     parser.add_argument("--repeats", type=int, default=5, help="kept iterations of the microbenchmark")
+    parser.add_argument("--json", action="store_true")
+
+
+def _add_matrix(parser: CommandParser) -> None:
+    parser.add_argument("--runs", type=int, default=5, help="launches of every run")
+    parser.add_argument("--fault", action="append", default=[], dest="faults", metavar="ID", help="only these faults")
+    parser.add_argument("--judge-only", action="store_true", help="judges what is stored and runs nothing")
+    parser.add_argument("--write-docs", action="store_true", help="writes docs/lab/matrix.md from all that is stored")
     parser.add_argument("--json", action="store_true")
 
 
