@@ -9,8 +9,9 @@ from gpu_worker.errors import BadSpec
 from gpu_worker.faults import FAULTS
 from gpu_worker.lab.machine import fingerprint
 from gpu_worker.lab.provenance import torch_version
-from gpu_worker.matrix import judge, table
+from gpu_worker.matrix import table
 from gpu_worker.matrix.digest import digest
+from gpu_worker.matrix.judge import Matrix, judge
 from gpu_worker.matrix.store import Failed, Store
 from gpu_worker.matrix.take import Told, take_missing
 from gpu_worker.matrix.trials import Pair, launches, pairs
@@ -40,7 +41,7 @@ class RunMatrix:
         finally:
             lab.close()
 
-    def judge(self) -> judge.Matrix:
+    def judge(self) -> Matrix:
         return self._judge(self.ids)
 
     def write_page(self, file: Path) -> None:
@@ -49,7 +50,7 @@ class RunMatrix:
         machine = {**fingerprint(), "torch": torch_version()}
         file.write_text(table.page(self._judge(tuple(FAULTS)), self.runs, machine), encoding="utf-8")
 
-    def _judge(self, ids: Sequence[str]) -> judge.Matrix:
+    def _judge(self, ids: Sequence[str]) -> Matrix:
         read: dict[str, WholeRun | Failed | None] = {}
 
         def get(spec: ExperimentSpec) -> WholeRun | Failed | None:
@@ -58,7 +59,7 @@ class RunMatrix:
                 read[name] = self.store.get(name)
             return read[name]
 
-        return judge.judge(ids, _pairs(ids), self.runs, get)
+        return judge(ids, _pairs(ids), self.runs, get)
 
 
 def _pairs(ids: Sequence[str]) -> list[Pair]:

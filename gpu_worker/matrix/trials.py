@@ -29,10 +29,12 @@ class Pair:
 def pairs(kinds: Iterable[FaultKind]) -> list[Pair]:
     """Every declared pair, fault by fault, what must show first. Raises BadSpec for a variant that no probe has."""
     return [
-        _pair(kind, variant, role)
+        pair
         for kind in kinds
-        for role, declared in (("shows", kind.shows), ("spares", kind.spares))
-        for variant in declared
+        for pair in (
+            *(_pair(kind, variant, "shows") for variant in kind.shows),
+            *(_pair(kind, variant, "spares") for variant in kind.spares),
+        )
     ]
 
 

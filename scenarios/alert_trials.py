@@ -1,0 +1,43 @@
+"""The histories of the bank, for back-testing an alert: every instance's healthy run, then its faulted one."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from typing import Any
+
+from gpu_worker.alerts import joined_trial
+from gpu_worker.specs import WholeRun
+from grader.alerts import Alert, BackTest, Trial, back_test
+from scenarios import bank
+from scenarios.causes import HEALTHY
+
+JOB = "job"
+Histories = tuple[tuple[str, str, tuple[WholeRun, ...], WholeRun | None], ...]
+
+
+def back_test_on_bank(alert: Alert, table: str) -> BackTest:
+    """The alert on every history of a table's bank. Raises BadSpec for a metric that the lab does not record."""
+    return back_test(alert, trials(table, alert.metric))
+
+
+@functools.lru_cache(maxsize=64)
+def trials(table: str, metric: str) -> tuple[Trial, ...]:
+    """One trial an instance with a cause, and one of all healthy instances' runs in a row."""
+    return tuple(joined_trial(id, metric, healthy, faulted, cause) for id, cause, healthy, faulted in _histories(table))
+
+
+@functools.lru_cache(maxsize=4)
+def _histories(table: str) -> Histories:
+    contents = [bank.read(file) for file in bank.files(table)]
+    faulty = [one for one in contents if one["instance"]["cause"] != HEALTHY and bank.BEFORE in one]
+    healthy = tuple(_run(one["experiments"]) for one in contents if one["instance"]["cause"] == HEALTHY)
+    histories = [
+        (one["instance"]["id"], one["instance"]["cause"], (_run({JOB: one[bank.BEFORE]}),), _run(one["experiments"]))
+        for one in faulty
+    ]
+    return (*histories, *([(HEALTHY, HEALTHY, healthy, None)] if healthy else []))
+
+
+def _run(experiments: Mapping[str, Any]) -> WholeRun:
+    return WholeRun.model_validate(experiments[JOB])
