@@ -137,7 +137,7 @@ def back_test(alert: Alert, trials: Sequence[Trial]) -> BackTest:
 
 
 def play(alert: Alert, trial: Trial) -> Outcome:
-    """The alert on one history. An alarm that is already on when the fault begins is a false one and detects nothing."""
+    """The alert on one history. An alarm that is already on as the fault begins is a false one and detects nothing."""
     healthy = max((_healthy_points(stream) for stream in trial.streams), default=0)
     risen = [(stream, index) for stream in trial.streams for index in rises(alert, stream.values)]
     after = [(stream, index) for stream, index in risen if stream.onset is not None and index >= stream.onset]
