@@ -22,15 +22,20 @@ class Topology(Frozen):
     """What to build. Rates are bits/s, one token bucket for each direction of each cable.
 
     `leaf-spine`: hosts_per_leaf hosts on each of `leaves` leaves, every leaf cabled to every spine, routed, ECMP over
-    layer 4. The last leaf is *far*: its uplinks run at `far_uplink_rate`. `flat`: all hosts on one bridge.
+    layer 4. The last leaf is *far*: its uplinks run at `far_uplink_rate`. `flat`: all hosts on one bridge. `two-tier`:
+    hosts_per_node hosts (one an accelerator) inside each of `nodes` nodes, joined at `inside_rate`; each node has one
+    cable to a core at `link_rate`, so that the rate across is the one that a collective is held against.
     Each host also has a management interface on a flat bridge of its own at `management_rate`.
     """
 
-    kind: Literal["leaf-spine", "flat"] = "leaf-spine"
+    kind: Literal["leaf-spine", "flat", "two-tier"] = "leaf-spine"
     leaves: int = 3
     spines: int = 2
     hosts_per_leaf: int = 2
     hosts: int = Field(default=4, description="for `flat` only")
+    nodes: int = Field(default=2, description="for `two-tier` only")
+    hosts_per_node: int = Field(default=2, description="for `two-tier` only")
+    inside_rate: int = Field(default=1_600_000_000, description="for `two-tier` only")
     link_rate: int = 400_000_000
     far_uplink_rate: int = 160_000_000
     management_rate: int = 160_000_000
@@ -145,7 +150,9 @@ class WholeRun(BaseModel):
         "[{id, kind: access|uplink|management, ends: [a, b], rate: {'a->b': bits/s, 'b->a': bits/s}, nominal: bits/s}] "
         "read back from the kernel after the run, "
         "counters: {'a->b': {bytes, packets, drops, overlimits, backlog_bytes}} over the measured part, "
-        "paths: [{src_rank, dst_rank, via: [link ids]}] derived from counters"
+        "paths: [{src_rank, dst_rank, via: [link ids]}] derived from counters, "
+        "flows: [{src, dst (host indices), network: access|management, bytes, connections}] over the measured part, "
+        "of every host's sockets; absent in old runs"
     )
     ranks: list[dict[str, Any]] = Field(
         default_factory=list,

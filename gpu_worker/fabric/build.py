@@ -7,6 +7,7 @@ nothing to sweep.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from contextlib import ExitStack
 from ipaddress import ip_interface
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 from pyroute2 import IPRoute
 
 from gpu_worker.fabric.namespaces import enter_network, new_network
-from gpu_worker.fabric.plan import FabricPlan, Node, Port, directions
+from gpu_worker.fabric.plan import FabricPlan, Node, Port, Route, directions
 
 # At 64 kB or less a healthy ring falls to half its rate: offloaded segments of 64 kB wait for a whole bucket.
 BURST_BYTES = 256_000
@@ -35,6 +36,8 @@ class Fabric:
         self._netlink: dict[str, IPRoute] = {}
         self._index: dict[str, dict[str, int]] = {}
         self._undo = ExitStack()
+        # By direction: how many packets were lost on purpose, as the port's own error counter would say.
+        self.lost: dict[str, Callable[[], int]] = {}
 
     def __enter__(self) -> Fabric:
         try:
@@ -65,9 +68,7 @@ class Fabric:
             self._configure(cable.a)
             self._configure(cable.b)
         for route in self.plan.routes:
-            hops = [{"gateway": gateway} for gateway in route.gateways]
-            how: dict[str, Any] = {"multipath": hops} if len(hops) > 1 else hops[0]
-            self._netlink[route.node].route("add", dst=route.destination, metrics=CONGESTION_CONTROL, **how)
+            set_route(self._netlink[route.node], route)
 
     def _make_node(self, node: Node) -> None:
         descriptor = new_network()
@@ -120,7 +121,38 @@ class Fabric:
     def counters(self, nodes: set[str] | None = None) -> dict[str, dict[str, int]]:
         """By direction (`host0->leaf0`): bytes, packets, drops, overlimits, backlog_bytes of its bucket so far."""
         queues = self._queues(nodes)
-        return {name: _statistics(queues[port.node][index]) for name, port, index in self._ports(nodes)}
+        found = {name: _statistics(queues[port.node][index]) for name, port, index in self._ports(nodes)}
+        for name in self.lost.keys() & found.keys():
+            found[name]["drops"] += self.lost[name]()
+        return found
+
+    def carrier_downs(self) -> dict[str, int]:
+        """By port (`leaf0:host1`): how often it has lost its carrier so far, because the other end went down."""
+        found = {node: {one["index"]: one for one in netlink.get_links()} for node, netlink in self._netlink.items()}
+        return {
+            f"{port.node}:{port.interface}": found[port.node][index].get_attr("IFLA_CARRIER_DOWN_COUNT")
+            for _, port, index in self._ports(None)
+        }
+
+    def netlink(self, node: str) -> IPRoute:
+        """The node's own netlink socket, for what impairs a fabric once it is built."""
+        return self._netlink[node]
+
+    def index_of(self, port: Port) -> int:
+        return self._index[port.node][port.interface]
+
+    def ends_of(self, way: str) -> tuple[Port, Port]:
+        """The port that sends and the port that receives in a direction such as `host0->leaf0`."""
+        source, _, target = way.partition("->")
+        for cable in self.plan.cables:
+            for ports in ((cable.a, cable.b), (cable.b, cable.a)):
+                if (ports[0].node, ports[1].node) == (source, target):
+                    return ports
+        raise KeyError(way)
+
+    def on_close(self, undo: Callable[[], object]) -> None:
+        """Something to undo before the fabric goes."""
+        self._undo.callback(undo)
 
     def rates(self) -> dict[str, int]:
         """By direction: the rate in bits/s that the kernel's bucket really has now."""
@@ -140,6 +172,13 @@ class Fabric:
             node: {q["index"]: q for q in self._netlink[node].get_qdiscs() if q.get_attr("TCA_KIND") == "tbf"}
             for node in wanted
         }
+
+
+def set_route(netlink: IPRoute, route: Route) -> None:
+    """The route as planned, whether or not it is there: a port that goes down takes its routes along."""
+    hops = [{"gateway": gateway} for gateway in route.gateways]
+    how: dict[str, Any] = {"multipath": hops} if len(hops) > 1 else hops[0]
+    netlink.route("replace", dst=route.destination, metrics=CONGESTION_CONTROL, **how)
 
 
 def _set_kernel_options(node: Node) -> None:

@@ -42,8 +42,19 @@ def _static(plan: FabricPlan, flow: Path, source: int, target: int, interface: s
     kind = "access" if interface == FABRIC_INTERFACE else "management"
     own = {cable.a.node: cable.id for cable in plan.cables if cable.kind == kind}
     ends = (own[f"host{source}"], own[f"host{target}"])
-    same_leaf = plan.leaf_of[source] == plan.leaf_of[target]
-    return replace(flow, via=ends, known=kind == "management" or same_leaf)
+    homes = plan.leaf_of[source], plan.leaf_of[target]
+    if kind == "management" or homes[0] == homes[1]:
+        return replace(flow, via=ends, known=True)
+    up, down = (
+        [c.id for c in plan.cables if c.kind == "uplink" and c.a.node == switch] for switch in _switches(plan, ends)
+    )
+    only_way = len(up) == len(down) == 1
+    return replace(flow, via=(ends[0], *up, *down, ends[1]) if only_way else ends, known=only_way)
+
+
+def _switches(plan: FabricPlan, access: Sequence[str]) -> list[str]:
+    """The switch at the far end of each access link."""
+    return [plan.cable(link).b.node for link in access]
 
 
 def shared_uplinks(plan: FabricPlan, paths: Sequence[Path]) -> set[tuple[str, str]]:
@@ -56,6 +67,14 @@ def shared_uplinks(plan: FabricPlan, paths: Sequence[Path]) -> set[tuple[str, st
         if link in uplinks
     )
     return {direction for direction, flows in used.items() if flows > 1}
+
+
+def are_as_wanted(plan: FabricPlan, paths: Sequence[Path], must_cross: Sequence[str], *, collide: bool) -> bool:
+    """Whether the ring's flows keep apart (or two of them share an uplink, where that is wanted) and cross the links
+    that they must: where two share, the links that they share."""
+    collisions = shared_uplinks(plan, paths)
+    crossed = {link for link, _ in collisions} if collide else {link for path in paths for link in path.via}
+    return bool(collisions) is collide and crossed >= set(must_cross)
 
 
 class PathFinder:

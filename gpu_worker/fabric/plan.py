@@ -66,7 +66,7 @@ class FabricPlan:
     nodes: tuple[Node, ...]
     cables: tuple[Cable, ...]
     routes: tuple[Route, ...]
-    leaf_of: tuple[int, ...]  # leaf index of each host; 0 for all hosts of a flat fabric
+    leaf_of: tuple[int, ...]  # leaf or node index of each host; 0 for all hosts of a flat fabric
 
     @property
     def hosts(self) -> int:
@@ -99,7 +99,7 @@ def plan_fabric(
     Raises BadSpec for a size that cannot be built or a link that does not exist.
     """
     _check_size(topology)
-    plan = _leaf_spine(topology) if topology.kind == "leaf-spine" else _flat(topology)
+    plan = {"leaf-spine": _leaf_spine, "flat": _flat, "two-tier": _two_tier}[topology.kind](topology)
     for link, rate in (rates or {}).items():
         plan = _with_rate(plan, link, rate)
     for name, rate in (oneway or {}).items():
@@ -113,11 +113,16 @@ def far_leaf(topology: Topology) -> int | None:
 
 
 def host_count(topology: Topology) -> int:
-    return topology.leaves * topology.hosts_per_leaf if topology.kind == "leaf-spine" else topology.hosts
+    if topology.kind == "leaf-spine":
+        return topology.leaves * topology.hosts_per_leaf
+    return topology.nodes * topology.hosts_per_node if topology.kind == "two-tier" else topology.hosts
 
 
 def leaf_of_host(topology: Topology, host: int) -> int:
-    return host // topology.hosts_per_leaf if topology.kind == "leaf-spine" else 0
+    """Index of the host's leaf, or of its node; 0 in a flat fabric."""
+    if topology.kind == "leaf-spine":
+        return host // topology.hosts_per_leaf
+    return host // topology.hosts_per_node if topology.kind == "two-tier" else 0
 
 
 def from_dict(data: Mapping[str, Any]) -> FabricPlan:
@@ -150,7 +155,7 @@ def _check_size(topology: Topology) -> None:
         raise BadSpec(f"a fabric has 1 to {MAX_HOSTS} hosts, not {hosts}")
     if topology.kind == "leaf-spine" and not 1 <= topology.spines <= MAX_SPINES:
         raise BadSpec(f"a leaf-spine fabric has 1 to {MAX_SPINES} spines, not {topology.spines}")
-    for name in ("link_rate", "far_uplink_rate", "management_rate"):
+    for name in ("link_rate", "far_uplink_rate", "management_rate", "inside_rate"):
         rate = getattr(topology, name)
         if not 1_000_000 <= rate <= 10_000_000_000:
             raise BadSpec(f"{name} is {rate} bit/s; the lab shapes 1 Mbit/s to 10 Gbit/s")
@@ -189,6 +194,32 @@ def _flat(topology: Topology) -> FabricPlan:
     return FabricPlan(tuple(nodes), (*access, *_management_cables(topology)), (), tuple(0 for _ in hosts))
 
 
+def _two_tier(topology: Topology) -> FabricPlan:
+    hosts, names = range(host_count(topology)), [f"node{n}" for n in range(topology.nodes)]
+    node_of = tuple(leaf_of_host(topology, host) for host in hosts)
+    nodes = [Node(f"host{h}", "host") for h in hosts] + [Node(name, "router") for name in names]
+    inside = [_access_cable(h, names[node_of[h]], topology.inside_rate) for h in hosts]
+    across = [
+        _routed_cable(name, "core0", f"10.38.{at * MAX_SPINES}", topology.link_rate) for at, name in enumerate(names)
+    ]
+    return FabricPlan(
+        nodes=(*nodes, Node("core0", "router"), Node("mgmt", "bridge")),
+        cables=(*inside, *across, *_management_cables(topology)),
+        routes=_two_tier_routes(node_of),
+        leaf_of=node_of,
+    )
+
+
+def _two_tier_routes(node_of: tuple[int, ...]) -> tuple[Route, ...]:
+    routes = [Route(f"host{h}", FABRIC_SUBNET, (f"10.37.{h}.1",)) for h in range(len(node_of))]
+    for host, home in enumerate(node_of):
+        subnet = f"10.37.{host}.0/30"
+        routes.append(Route("core0", subnet, (f"10.38.{home * MAX_SPINES}.1",)))
+        others = set(node_of) - {home}
+        routes += [Route(f"node{node}", subnet, (f"10.38.{node * MAX_SPINES}.2",)) for node in sorted(others)]
+    return tuple(routes)
+
+
 def _access_cable(host: int, leaf: str, rate: int) -> Cable:
     return Cable(
         f"host{host}-{leaf}",
@@ -201,14 +232,13 @@ def _access_cable(host: int, leaf: str, rate: int) -> Cable:
 
 def _uplink_cable(topology: Topology, leaf: int, spine: int) -> Cable:
     rate = topology.far_uplink_rate if leaf == far_leaf(topology) else topology.link_rate
-    subnet = f"10.38.{leaf * MAX_SPINES + spine}"
-    return Cable(
-        f"leaf{leaf}-spine{spine}",
-        "uplink",
-        Port(f"leaf{leaf}", f"spine{spine}", f"{subnet}.1/30", rate),
-        Port(f"spine{spine}", f"leaf{leaf}", f"{subnet}.2/30", rate),
-        rate,
-    )
+    return _routed_cable(f"leaf{leaf}", f"spine{spine}", f"10.38.{leaf * MAX_SPINES + spine}", rate)
+
+
+def _routed_cable(low: str, high: str, subnet: str, rate: int) -> Cable:
+    """An uplink between two routers; each calls its port by the other's name."""
+    ends = Port(low, high, f"{subnet}.1/30", rate), Port(high, low, f"{subnet}.2/30", rate)
+    return Cable(f"{low}-{high}", "uplink", *ends, rate)
 
 
 def _management_cables(topology: Topology) -> list[Cable]:

@@ -7,13 +7,11 @@ from typing import Any
 
 from pydantic import Field
 
-from gpu_worker.errors import BadSpec, FaultDidNotFire
-from gpu_worker.fabric.plan import plan_fabric
+from gpu_worker.faults._links import cable_of, must_be_lower, rates_as_wanted, ways_of
 from gpu_worker.faults.base import Changes, FaultKind, Params, params_of
 from gpu_worker.specs import Fault, Setting
 
 ID = "degraded-link"
-TOLERANCE = 0.01
 
 
 class LinkParams(Params):
@@ -28,33 +26,20 @@ class LinkParams(Params):
 
 def link_of(setting: Setting, fault: Fault) -> str:
     """The link's id; without a place the access link of rank 1's host. Raises BadSpec."""
-    plan = plan_fabric(setting.topology)
-    if fault.place is None:
-        host = setting.placement[min(1, len(setting.placement) - 1)]
-        return next(c.id for c in plan.cables if c.kind == "access" and c.a.node == f"host{host}")
-    kind, _, name = fault.place.partition(":")
-    if kind != "link":
-        raise BadSpec(f"fault {ID} needs a place such as link:host1-leaf0, not {fault.place!r}")
-    return plan.cable(name).id
+    return cable_of(setting, fault).id
 
 
 def plan(setting: Setting, fault: Fault) -> Changes:
-    rate, link = int(params_of(LinkParams, fault).rate), link_of(setting, fault)
-    nominal = plan_fabric(setting.topology).cable(link).nominal
-    if rate >= nominal:
-        raise BadSpec(f"fault {ID}: rate is {rate} bit/s, but must be below the {nominal} bit/s that {link} has")
+    rate, cable = int(params_of(LinkParams, fault).rate), cable_of(setting, fault)
+    must_be_lower(fault, cable, rate)
+    link = link_of(setting, fault)
     return Changes(link_rates={link: rate}, must_cross=(link,))
 
 
 def fired(fault: Fault, raw: Mapping[str, Any]) -> dict[str, Any]:
     """The kernel's buckets hold the lower rate after the run, in both directions."""
-    link = link_of(Setting.model_validate(raw["setting"]), fault)
-    wanted = params_of(LinkParams, fault).rate
-    a, b = link.split("-")
-    rates = {name: raw["rates"][name] for name in (f"{a}->{b}", f"{b}->{a}")}
-    if any(abs(rate - wanted) > TOLERANCE * wanted for rate in rates.values()):
-        raise FaultDidNotFire(f"{link} should run at {wanted:.0f} bit/s, but the kernel says {rates}")
-    return {"rates": rates}
+    cable = cable_of(Setting.model_validate(raw["setting"]), fault)
+    return {"rates": rates_as_wanted(raw, ways_of(cable), params_of(LinkParams, fault).rate)}
 
 
 FAULT = FaultKind(
@@ -71,6 +56,7 @@ FAULT = FaultKind(
         "per-rank-step-times",
         "host-telemetry",
         "input-timings",
+        "link-error-counters",
         "collective-arrivals",
     ),
 )

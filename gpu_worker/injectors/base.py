@@ -13,6 +13,7 @@ from gpu_worker.specs import Frozen
 
 if TYPE_CHECKING:
     from gpu_worker.fabric.build import Fabric
+    from gpu_worker.fabric.paths import Path
 
 Stage = Literal["fabric", "ranks"]
 
@@ -25,7 +26,8 @@ class Act(Frozen):
 
 @dataclass(frozen=True)
 class Scene:
-    """Where an act is applied. `hosts` and `pids` are by rank, and empty at the stage `fabric`.
+    """Where an act is applied. `hosts` and `pids` are by rank, `paths` those of the ring's flows; all are empty at the
+    stage `fabric`.
 
     `fork(work)` runs `work` in a child of the conductor, which dies with it, and gives its pid; the conductor ends it.
     """
@@ -35,6 +37,7 @@ class Scene:
     pids: tuple[int, ...]
     fork: Callable[[Callable[[], None]], int]
     seed: int
+    paths: tuple[Path, ...]
 
     def pids_on(self, host: int) -> list[int]:
         return [pid for at, pid in zip(self.hosts, self.pids, strict=True) if at == host]

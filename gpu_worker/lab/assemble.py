@@ -66,6 +66,7 @@ def _fabric(plan: RunPlan, raw: Mapping[str, Any]) -> dict[str, Any]:
         ],
         "counters": raw["counters"],
         "paths": raw["paths"],
+        "flows": raw["flows"],
         # Kept out of provenance, which is shown: a run whose fault wants a certain path needs more tries.
         "port_tries": raw["port_tries"],
     }

@@ -44,6 +44,7 @@ class RunPlan:
     acts: tuple[Act, ...]
     source_rates: Mapping[int, float]
     must_cross: tuple[str, ...]
+    collide: bool
 
     @property
     def placement(self) -> tuple[int, ...]:
@@ -78,6 +79,8 @@ class RunPlan:
 
     def _phase(self, phase: Phase) -> dict[str, Any]:
         interface = _interface(phase)
+        # A phase with ranks elsewhere (a baseline, a ladder) has other flows, of which nothing is asked.
+        as_job = interface == FABRIC_INTERFACE and phase.hosts == self.placement
         jobs = [_of_rank(phase.job, phase.rank_job.get(rank, {})) for rank in range(len(phase.hosts))]
         return {
             "name": phase.name,
@@ -92,7 +95,8 @@ class RunPlan:
             "arguments": dict(phase.arguments),
             "hang_after_s": phase.hang_after_s,
             "seed": self.spec.setting.seed,
-            "must_cross": list(self.must_cross) if interface == FABRIC_INTERFACE else [],
+            "must_cross": list(self.must_cross) if as_job else [],
+            "collide": self.collide and as_job,
             "deadline_s": self.spec.deadline_s,
         }
 
@@ -116,6 +120,7 @@ def plan_run(spec: ExperimentSpec) -> RunPlan:
         acts=changes.acts,
         source_rates=changes.source_rates,
         must_cross=changes.must_cross,
+        collide=changes.collide,
     )
 
 
@@ -138,6 +143,7 @@ def compose(all_changes: list[Changes]) -> Changes:
         placement=placement,
         acts=tuple(act for changes in all_changes for act in changes.acts),
         must_cross=tuple(link for changes in all_changes for link in changes.must_cross),
+        collide=any(changes.collide for changes in all_changes),
     )
 
 

@@ -21,7 +21,10 @@ from grader.units import QuantityError, parse_quantity
 DEFAULTS = {"size": "job", "placement": "as-job", "scope": "all"}
 # What the slow networks carry where only the rate of the fast one is given: as in the flagship's setting.
 SLOW_SHARE = 0.4
-DEFAULT_RANK_PLACE = "rank:1"
+# A node's inside is so much faster than what leads out of it, unless the lab cannot shape that.
+INSIDE_RATIO, MAX_RATE = 4, 10_000_000_000
+TOPOLOGIES = ("leaf-spine", "two-tier", "flat")
+DEFAULT_RANK_PLACE, DEFAULT_RANKS = "rank:1", 4
 
 
 @dataclass(frozen=True)
@@ -31,8 +34,8 @@ class Request:
     probe: str
     faults: Sequence[str] = ()
     places: Sequence[str] = ()
-    topology: str = "leaf-spine"
-    ranks: int = 4
+    topology: str | None = None
+    ranks: int | None = None
     size: str | None = None
     rate: str | None = None
     placement: str | None = None
@@ -81,8 +84,8 @@ def spec_of(request: Request) -> ExperimentSpec:
     """The experiment that the probe reads, in the setting and with the faults that were asked for."""
     probe, parameters = probe_of(request), parameters_of(request)
     name, with_ = parse_key(probe.experiment(parameters))
-    setting = _setting(request)
-    fields: dict[str, Any] = {"experiment": name, "setting": setting, "faults": _faults(request)}
+    faults = _faults(request)
+    fields: dict[str, Any] = {"experiment": name, "setting": _setting(request, faults), "faults": faults}
     if name != "job":
         fields |= {"with": with_, "repeats": request.repeats, "size_bytes": _size(request, probe)}
     elif request.size is not None:
@@ -94,21 +97,33 @@ def spec_of(request: Request) -> ExperimentSpec:
         raise BadSpec(f"{'.'.join(map(str, first['loc']))} is {first['input']!r}: {first['msg']}") from None
 
 
-def _setting(request: Request) -> Setting:
-    if not 2 <= request.ranks <= MAX_RANKS:
-        raise BadSpec(f"--ranks is {request.ranks}, but must be 2 to {MAX_RANKS}")
-    if request.topology not in ("leaf-spine", "flat"):
-        raise BadSpec(f"--topology is {request.topology!r}, but must be leaf-spine or flat")
-    shape = {
-        "kind": request.topology,
-        "hosts": request.ranks,
-        "hosts_per_leaf": max(2, math.ceil(request.ranks / 2)),
-    }
+def _setting(request: Request, faults: Sequence[Fault]) -> Setting:
+    """As asked for; where neither topology nor ranks are, that of the first fault which needs one of its own."""
+    own = [kind.trial.setting for kind in map(kind_of, faults) if kind.trial and _differs(kind.trial.setting)]
+    if own and request.topology is None and request.ranks is None:
+        shape, placement = own[0].topology.model_dump(), own[0].placement
+    else:
+        ranks, kind = request.ranks or DEFAULT_RANKS, request.topology or TOPOLOGIES[0]
+        shape, placement = _shape(kind, ranks), tuple(range(ranks))
     if request.rate is not None:
         rate = round(_quantity("--rate", request.rate, "rate"))
         slow = max(1, round(rate * SLOW_SHARE))
         shape |= {"link_rate": rate, "far_uplink_rate": slow, "management_rate": slow}
-    return Setting(topology=Topology.model_validate(shape), placement=tuple(range(request.ranks)))
+        shape |= {"inside_rate": min(rate * INSIDE_RATIO, MAX_RATE)}
+    return Setting(topology=Topology.model_validate(shape), placement=placement, baseline_placement=placement)
+
+
+def _differs(setting: Setting) -> bool:
+    return (setting.topology, setting.placement) != (Setting().topology, Setting().placement)
+
+
+def _shape(kind: str, ranks: int) -> dict[str, Any]:
+    if not 2 <= ranks <= MAX_RANKS:
+        raise BadSpec(f"--ranks is {ranks}, but must be 2 to {MAX_RANKS}")
+    if kind not in TOPOLOGIES:
+        raise BadSpec(f"--topology is {kind!r}, but must be {' or '.join(TOPOLOGIES)}")
+    half = max(2, math.ceil(ranks / 2))
+    return {"kind": kind, "hosts": ranks, "hosts_per_leaf": half, "hosts_per_node": half}
 
 
 def _size(request: Request, probe: Probe) -> int | None:

@@ -17,8 +17,9 @@ from typing import Any
 from gpu_worker.errors import FaultDidNotFire, LabError, RunFailed
 from gpu_worker.fabric import plan as fabric_plan
 from gpu_worker.fabric.build import Fabric
+from gpu_worker.fabric.flows import FlowReader
 from gpu_worker.fabric.namespaces import die_with_parent
-from gpu_worker.fabric.paths import Path, PathFinder, shared_uplinks, static_paths
+from gpu_worker.fabric.paths import Path, PathFinder, are_as_wanted, static_paths
 from gpu_worker.injectors.base import Scene
 from gpu_worker.lab.machine import processor_times
 from gpu_worker.launcher.channel import Channel, ChannelClosed
@@ -71,9 +72,9 @@ class Ranks:
         finally:
             os.close(store)
 
-    def scene(self, fabric: Fabric) -> Scene:
+    def scene(self, fabric: Fabric, paths: list[Path]) -> Scene:
         """Where an act of the stage `ranks` is applied; what it forks ends with the ranks."""
-        return Scene(fabric, self.hosts, tuple(self.pids), self.helpers.fork, self.seed)
+        return Scene(fabric, self.hosts, tuple(self.pids), self.helpers.fork, self.seed, tuple(paths))
 
     def _fork_all(self, plan: dict[str, Any], fabric: Fabric, data_set: int, store: str) -> None:
         feeds = [socket.socketpair() for _ in plan["ranks"]] if plan["fed"] else []
@@ -159,7 +160,7 @@ def _run(plan: dict[str, Any], out: Channel, data_set: int) -> dict[str, Any]:
     out.send({"event": "progress", "phase": "fabric", "done": 0, "total": 1})
     with Fabric(layout) as fabric, Helpers() as helpers, Injections(plan["acts"]) as injections:
         fabric_s = time.monotonic() - begun
-        injections.start("fabric", Scene(fabric, (), (), helpers.fork, plan["phases"][0]["seed"]))
+        injections.start("fabric", Scene(fabric, (), (), helpers.fork, plan["phases"][0]["seed"], ()))
         phases = [_run_phase(plan, phase, fabric, injections, data_set, deadline, out) for phase in plan["phases"]]
         return {"phases": phases, "fabric_s": fabric_s, "launch_s": sum(phase["launch_s"] for phase in phases)}
 
@@ -179,7 +180,7 @@ def _run_phase(
     ranks, paths, tries = _launch_on_good_paths(phase, fabric, data_set, deadline)
     launch_s = time.monotonic() - begun
     ranks.report_progress_to(lambda message: out.send({**message, "phase": "measuring"}))
-    injections.start("ranks", ranks.scene(fabric))
+    injections.start("ranks", ranks.scene(fabric, paths))
     try:
         result = _measure(fabric, ranks, injections)
     finally:
@@ -197,19 +198,20 @@ def _run_phase(
 def _launch_on_good_paths(
     plan: dict[str, Any], fabric: Fabric, data_set: int, deadline: float
 ) -> tuple[Ranks, list[Path], int]:
-    """Ranks whose ring flows share no uplink and cross the links that the plan must cross; other ports until then."""
+    """Ranks whose ring flows share no uplink (or do, where the plan says so) and cross what they must; other ports
+    until then."""
     for number in range(PATH_TRIES):
         first = FIRST_PORT + (plan["seed"] + number) % PATH_TRIES * PORTS_A_TRY
         fabric.pin_ports(first, first + PORTS_A_TRY - 1)
         ranks = Ranks(plan, fabric, data_set, deadline)
         ranks.gather("ready")
         paths = _find_paths(plan, fabric, ranks)
-        crossed = {link for path in paths for link in path.via}
-        if not shared_uplinks(fabric.plan, paths) and crossed >= set(plan["must_cross"]):
+        if are_as_wanted(fabric.plan, paths, plan["must_cross"], collide=plan["collide"]):
             return ranks, paths, number + 1
         ranks.end()
     wanted = f" and crosses {', '.join(plan['must_cross'])}" if plan["must_cross"] else ""
-    raise FaultDidNotFire(f"no choice of ports in {PATH_TRIES} gave a ring whose flows keep apart{wanted}")
+    flows = "two of whose flows share an uplink" if plan["collide"] else "whose flows keep apart"
+    raise FaultDidNotFire(f"no choice of ports in {PATH_TRIES} gave a ring {flows}{wanted}")
 
 
 def _find_paths(plan: dict[str, Any], fabric: Fabric, ranks: Ranks) -> list[Path]:
@@ -223,13 +225,17 @@ def _find_paths(plan: dict[str, Any], fabric: Fabric, ranks: Ranks) -> list[Path
 def _measure(fabric: Fabric, ranks: Ranks, injections: Injections) -> dict[str, Any]:
     ranks.order("go")
     ranks.gather("warm")
-    before, processors, begun, counted = fabric.counters(), processor_times(), time.monotonic(), injections.counts()
-    ranks.order("measure")
-    results = [message["result"] for message in ranks.gather("done")]
-    wall_s, after, processors_after = time.monotonic() - begun, fabric.counters(), processor_times()
+    with FlowReader(fabric.plan, fabric.namespaces) as flows:
+        sent = flows.sent()
+        before, processors, begun, counted = fabric.counters(), processor_times(), time.monotonic(), injections.counts()
+        ranks.order("measure")
+        results = [message["result"] for message in ranks.gather("done")]
+        wall_s, after, processors_after = time.monotonic() - begun, fabric.counters(), processor_times()
+        between = flows.between(sent, flows.sent())
     return {
         "ranks": results,
         "counters": _difference(before, after),
+        "flows": between,
         "rates": fabric.rates(),
         "processors": processors_after.since(processors),
         "measured_wall_s": wall_s,

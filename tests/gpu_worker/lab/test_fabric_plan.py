@@ -15,11 +15,13 @@ from gpu_worker.specs import Topology
 
 topologies = st.builds(
     Topology,
-    kind=st.sampled_from(["leaf-spine", "flat"]),
+    kind=st.sampled_from(["leaf-spine", "flat", "two-tier"]),
     leaves=st.integers(1, 5),
     spines=st.integers(1, 4),
     hosts_per_leaf=st.integers(1, 8),
     hosts=st.integers(1, 16),
+    nodes=st.integers(1, 5),
+    hosts_per_node=st.integers(1, 8),
 )
 
 
@@ -54,6 +56,16 @@ def test_every_leaf_reaches_a_remote_host_by_every_spine():
     routes = {(route.node, route.destination): route.gateways for route in plan.routes}
     assert len(routes["leaf0", "10.37.2.0/30"]) == 2
     assert ("leaf0", "10.37.0.0/30") not in routes  # its own host: directly connected
+
+
+def test_a_node_is_fast_inside_and_has_one_cable_across():
+    plan = fabric.plan_fabric(Topology(kind="two-tier", nodes=2, hosts_per_node=2))
+    assert plan.leaf_of == (0, 0, 1, 1)
+    assert plan.cable("host0-node0").nominal == Topology().inside_rate
+    assert plan.cable("node1-core0").nominal == Topology().link_rate
+    routes = {(route.node, route.destination): route.gateways for route in plan.routes}
+    assert routes["node0", "10.37.2.0/30"] == ("10.38.0.2",)
+    assert ("node0", "10.37.0.0/30") not in routes
 
 
 def test_one_links_rate_changes_both_its_directions_and_nothing_else():

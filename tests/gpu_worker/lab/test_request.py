@@ -56,7 +56,7 @@ def test_a_probe_of_the_job_runs_the_job():
         (Request("microbenchmark", rate="400"), "--rate"),
         (Request("microbenchmark", ranks=1), "--ranks is 1"),
         (Request("microbenchmark", ranks=99), "--ranks is 99"),
-        (Request("microbenchmark", topology="torus"), "must be leaf-spine or flat"),
+        (Request("microbenchmark", topology="torus"), "must be leaf-spine or two-tier or flat"),
         (Request("microbenchmark", placement="elsewhere"), "--placement is 'elsewhere'"),
         (Request("microbenchmark", scope="all"), "has no --scope"),
         (Request("microbenchmark", repeats=0), "repeats"),

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from gpu_worker.fabric.plan import direction, plan_fabric
+from gpu_worker.fabric.paths import static_paths
+from gpu_worker.fabric.plan import FABRIC_INTERFACE, MANAGEMENT_INTERFACE, FabricPlan, direction, plan_fabric
 from gpu_worker.jobs.shape import GRADIENT_BYTES
 from gpu_worker.specs import ExperimentSpec, Fault, Job, Setting, Topology, WholeRun, experiment_key
 
@@ -20,6 +21,8 @@ SETTING = Setting(
     job=Job(script="b", shuffle_seed=23, flight_recorder_entries=2000, gradient_as_bucket_view=True),
 )
 BUCKETS = 7
+BUSY_BYTES = 130_000_000
+FLOW_BYTES = round(0.985 * BUSY_BYTES * 1448 / 1514)
 PHASES = {"input_s": 0.010, "forward_s": 0.120, "backward_s": 0.300, "optimizer_s": 0.030}
 
 
@@ -114,7 +117,7 @@ def _fabric(
         ways = {direction(cable.a, cable.b): cable.a.rate, direction(cable.b, cable.a): cable.b.rate}
         ends = [cable.a.node, cable.b.node]
         links.append({"id": cable.id, "kind": cable.kind, "ends": ends, "rate": ways, "nominal": cable.nominal})
-        busy = 130_000_000 if cable.kind == busy_kind and cable.a.node in {f"host{h}" for h in placement} else 0
+        busy = BUSY_BYTES if cable.kind == busy_kind and cable.a.node in {f"host{h}" for h in placement} else 0
         for way in ways:
             counters[way] = {
                 "bytes": busy,
@@ -124,7 +127,47 @@ def _fabric(
                 "backlog_bytes": 0,
             }
     hosts = [{"host": host, "leaf": leaf} for host, leaf in enumerate(plan.leaf_of)]
-    return {"hosts": hosts, "placement": list(placement), "links": links, "counters": counters, "paths": []}
+    paths = _paths(plan, placement, busy_kind)
+    _fill_uplinks(counters, paths)
+    return {
+        "hosts": hosts,
+        "placement": list(placement),
+        "links": links,
+        "counters": counters,
+        "paths": paths,
+        "flows": [
+            {
+                "src": placement[path["src_rank"]],
+                "dst": placement[path["dst_rank"]],
+                "network": busy_kind,
+                "bytes": FLOW_BYTES,
+                "connections": 1,
+            }
+            for path in paths
+        ],
+    }
+
+
+def _paths(plan: FabricPlan, placement: tuple[int, ...], kind: str) -> list[dict]:
+    """The ring's flows; between leaves by spine 0 up from even leaves and by spine 1 from odd ones."""
+    interface = MANAGEMENT_INTERFACE if kind == "management" else FABRIC_INTERFACE
+    paths = []
+    for path in static_paths(plan, placement, interface):
+        via = list(path.via)
+        if not path.known:
+            low, high = (plan.leaf_of[placement[rank]] for rank in (path.source, path.target))
+            via[1:1] = [f"leaf{low}-spine{low % 2}", f"leaf{high}-spine{low % 2}"]
+        paths.append({"src_rank": path.source, "dst_rank": path.target, "via": via})
+    return paths
+
+
+def _fill_uplinks(counters: dict[str, dict[str, int]], paths: list[dict]) -> None:
+    for path in paths:
+        if len(path["via"]) == 4:
+            up, down = path["via"][1:3]
+            for way in ("->".join(up.split("-")), "->".join(reversed(down.split("-")))):
+                counters[way]["bytes"] += BUSY_BYTES
+                counters[way]["packets"] += BUSY_BYTES // 1514
 
 
 def made_microbenchmark(
