@@ -59,6 +59,17 @@ class Job(Frozen):
         description="revision of the training script: `b` steps the optimizer tensor by tensor (foreach=False)",
     )
     interface: Literal["fabric", "management"] = "fabric"
+    threads: int = Field(default=1, ge=1, le=64, description="threads that torch computes with in each rank")
+    binding: Literal["in-turn", "one-core", "none"] = Field(
+        default="in-turn", description="cores of a rank's computing thread: one in turn, all on the first, any"
+    )
+    live_objects: int = Field(
+        default=0, ge=0, le=8_000_000, description="Python containers that each rank keeps, for the collector to walk"
+    )
+    collect_every: int = Field(
+        default=0, ge=0, le=1000, description="steps between full collections; 0 leaves them to the interpreter"
+    )
+    collect_first: int = Field(default=0, ge=0, le=1000, description="the step of a rank's first full collection")
 
 
 class Fault(Frozen):
@@ -158,9 +169,11 @@ class WholeRun(BaseModel):
         default_factory=list,
         description="job: one a rank: {rank, host, interface (as its sockets show), "
         "steps: [{start, input_s, input_bytes, forward_s, backward_s, exposed_s, optimizer_s, total_s, "
-        "samples (this rank's, really trained on), loss, collectives: [{bytes, launch, done}]}], "
+        "samples (this rank's, really trained on), loss, collectives: [{bytes, launch, done}], "
+        "compute_cpu_s, compute_run_delay_s, collection_s, resident_bytes (the last four since they are taken)}], "
         "telemetry: {wall_s, compute_wall_s, cpu_s, run_delay_s, "
-        "voluntary_switches, involuntary_switches, tcp_retransmits}}; measured steps only",
+        "voluntary_switches, involuntary_switches, tcp_retransmits, "
+        "kernel: see gpu_worker.ranks.kernel and .collector}}; measured steps only",
     )
     iterations: list[dict[str, Any]] = Field(
         default_factory=list,

@@ -26,6 +26,8 @@ from scenarios.errors import BankIncomplete
 from scenarios.format import Estimate, Scenario
 from scenarios.tables_file import SYMPTOM_VARIANT, Calibration
 
+UNCALIBRATED = 0.001
+
 
 def knowledge_for(scenario: Scenario) -> Knowledge:
     """The grader's knowledge of a scenario. Raises BankIncomplete where its table is missing or lacks a cause."""
@@ -101,9 +103,23 @@ def one_step(scenario: Scenario, calibration: Calibration, probe: Probe, with_: 
             "tells": probe.roles(with_),
             "findings": tuple(probe.findings),
             "sentences": dict(probe.findings),
-            "cells": cells_of(scenario, table),
+            "cells": with_findings(cells_of(scenario, table), tuple(probe.findings)),
         }
     )
+
+
+def with_findings(cells: dict[str, Cell], findings: tuple[str, ...]) -> dict[str, Cell]:
+    """The cells with a little mass for findings that the probe has learnt since its calibration.
+
+    The same for every cause, and bounded by nothing: until the next calibration such a finding tells nothing.
+    """
+    return {cause: _with_new(cell, [f for f in findings if f not in cell.p]) for cause, cell in cells.items()}
+
+
+def _with_new(cell: Cell, new: list[str]) -> Cell:
+    rest = 1 - UNCALIBRATED * len(new)
+    p = {**{finding: p * rest for finding, p in cell.p.items()}, **dict.fromkeys(new, UNCALIBRATED)}
+    return cell.model_copy(update={"p": p, "upper": {**cell.upper, **dict.fromkeys(new, 1.0)}}) if new else cell
 
 
 def symptom_knowledge(scenario: Scenario, calibration: Calibration) -> StepKnowledge:

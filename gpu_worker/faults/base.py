@@ -86,6 +86,11 @@ def injected(raw: Mapping[str, Any], kind: str) -> list[Mapping[str, Any]]:
     return [one for one in raw["injected"] if one["kind"] == kind]
 
 
+def counted_of(raw: Mapping[str, Any], act: Act) -> Mapping[str, Any]:
+    """What one act counted over the measured part, with its fields; two faults may do acts of the same kind."""
+    return next(one for one in raw["injected"] if act.model_dump().items() <= one.items())
+
+
 NOT_EXERCISED: dict[str, Any] = {"exercised": False}
 
 

@@ -44,7 +44,10 @@ class Scene:
 
 
 class Running(Protocol):
-    """An act at work. `count` gives numbers that only grow, for the proof that the fault fired."""
+    """An act at work. `count` gives numbers that only grow, for the proof that the fault fired.
+
+    One that also has `begin()` is told when the measured part of a phase begins.
+    """
 
     def count(self) -> Mapping[str, float]: ...
 

@@ -6,7 +6,6 @@ communication (from then until every gradient is reduced), optimizer.
 
 from __future__ import annotations
 
-import os
 import time
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,6 +19,9 @@ from gpu_worker.jobs.model import ByteModel
 from gpu_worker.jobs.shape import DIMENSIONS, RECORD_BYTES
 from gpu_worker.launcher.channel import Channel
 from gpu_worker.ranks.body import measure_when_all_are_warm
+from gpu_worker.ranks.collector import Collector
+from gpu_worker.ranks.cores import bind
+from gpu_worker.ranks.kernel import KernelWatch, resident_bytes
 from gpu_worker.ranks.source import RECORDS, Reader
 from gpu_worker.ranks.telemetry import Scheduled, scheduled, usage
 
@@ -50,13 +52,15 @@ class Trainer:
     buckets: Buckets
     optimizer: torch.optim.Optimizer
     order: torch.Generator
+    collector: Collector
     compute: Compute = field(default_factory=Compute)
 
     def step(self) -> dict[str, Any]:
         """One training step: the entry of `WholeRun.ranks[].steps`, times on the monotonic clock."""
         start = time.monotonic()
         tokens = self._batch()
-        fed, before = time.monotonic(), scheduled()
+        fed, before, collected_s = time.monotonic(), scheduled(), self.collector.spent_s
+        self.collector.step()
         loss = self.buckets.forward(tokens)
         forwarded = time.monotonic()
         self.buckets.backward(loss)
@@ -64,7 +68,8 @@ class Trainer:
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=False)
         end = time.monotonic()
-        self.compute.add(launched - fed, self.buckets.scheduled_at_launch - before)
+        spent = self.buckets.scheduled_at_launch - before
+        self.compute.add(launched - fed, spent)
         samples = tokens.shape[0]
         return {
             "start": start,
@@ -78,6 +83,10 @@ class Trainer:
             "samples": samples,
             "loss": float(loss.detach()),
             "collectives": self.buckets.take_records(),
+            "compute_cpu_s": spent.cpu_s,
+            "compute_run_delay_s": spent.run_delay_s,
+            "collection_s": self.collector.spent_s - collected_s,
+            "resident_bytes": resident_bytes(),
         }
 
     def _batch(self) -> Tensor:
@@ -89,33 +98,26 @@ class Trainer:
         return documents[:, first : first + window].long()
 
 
-def bind_to_a_core(rank: int) -> None:
-    """Binds the thread that computes, and it alone, to a core in turn, as launchers of real jobs bind ranks.
-
-    Left to the scheduler, ranks that share cores drift apart by a tenth, and a healthy rank looks slow.
-    """
-    cores = sorted(os.sched_getaffinity(0))
-    os.sched_setaffinity(0, {cores[rank % len(cores)]})
-
-
 def make_trainer(plan: dict[str, Any], rank: int, source: int) -> Trainer:
     job = plan["job"]
     model = ByteModel()
     buckets: Buckets = OverlappedBuckets(model, job) if job["overlap"] else SerialBuckets(model, job)
     optimizer = torch.optim.AdamW(model.parameters(), lr=LEARNING_RATE, foreach=job["script"] == "a")
     order = torch.Generator().manual_seed(job["shuffle_seed"] * 1000 + rank)
-    return Trainer(plan, rank, Reader(source), buckets, optimizer, order)
+    collector = Collector(job["live_objects"], job["collect_every"], job["collect_first"])
+    return Trainer(plan, rank, Reader(source), buckets, optimizer, order, collector)
 
 
 def run_job(plan: dict[str, Any], rank: int, channel: Channel, source: int | None) -> dict[str, Any]:
     """Warm-up steps, then measured ones: {"steps": […], "telemetry": {…}, "usage": {…}} of this rank."""
     assert source is not None
-    bind_to_a_core(rank)
+    bind(rank, plan["job"]["binding"])
     trainer = make_trainer(plan, rank, source)
     for _ in range(plan["job"]["warmup_steps"]):
         trainer.step()
     measure_when_all_are_warm(channel)
     dist.barrier()
+    watch = KernelWatch()
     trainer.compute, before, begun, steps = Compute(), usage(), time.monotonic(), []
     for number in range(plan["job"]["measured_steps"]):
         steps.append(trainer.step())
@@ -129,5 +131,6 @@ def run_job(plan: dict[str, Any], rank: int, channel: Channel, source: int | Non
         "run_delay_s": trainer.compute.run_delay_s,
         **{name: used[name] for name in ("voluntary_switches", "involuntary_switches", "tcp_retransmits")},
         "tcp_segments_out": used["tcp_segments_out"],
+        "kernel": {**watch.since_begun(), "compute_threads": torch.get_num_threads(), **trainer.collector.counted()},
     }
     return {"steps": steps, "telemetry": telemetry, "usage": used}

@@ -228,6 +228,7 @@ def _measure(fabric: Fabric, ranks: Ranks, injections: Injections) -> dict[str, 
     with FlowReader(fabric.plan, fabric.namespaces) as flows:
         sent = flows.sent()
         before, processors, begun, counted = fabric.counters(), processor_times(), time.monotonic(), injections.counts()
+        injections.begin()
         ranks.order("measure")
         results = [message["result"] for message in ranks.gather("done")]
         wall_s, after, processors_after = time.monotonic() - begun, fabric.counters(), processor_times()

@@ -31,6 +31,12 @@ class Injections:
         for number in [n for n in self._running if INJECTORS[self._acts[n].kind].stage == stage]:
             self._running.pop(number).stop()
 
+    def begin(self) -> None:
+        """Tells the acts that have to know that the measured part begins."""
+        for running in self._running.values():
+            if begin := getattr(running, "begin", None):
+                begin()
+
     def counts(self) -> list[dict[str, float]]:
         return [dict(self._running[number].count()) for number in range(len(self._acts))]
 

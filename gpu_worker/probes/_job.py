@@ -65,16 +65,23 @@ def _times_of(rank: dict[str, Any]) -> RankTimes:
         return median(value(step) for step in rank["steps"])
 
     compute_s = mid(lambda step: step["forward_s"] + step["backward_s"])
-    telemetry = rank["telemetry"]
-    waited = min(telemetry["run_delay_s"] / max(telemetry["compute_wall_s"], 1e-9), 0.99)
     return RankTimes(
         rank=rank["rank"],
         host=rank["host"],
         **{f"{phase}_s": mid(lambda step, key=f"{phase}_s": step[key]) for phase in PHASES},  # type: ignore[misc]
         compute_s=compute_s,
-        waiting_s=compute_s * waited,
+        waiting_s=_waiting_s(rank, compute_s),
         total_s=mid(lambda step: step["total_s"]),
     )
+
+
+def _waiting_s(rank: dict[str, Any], compute_s: float) -> float:
+    """Of the typical compute. Where each step's own was kept, a neighbour's visit stays in the steps that it hit."""
+    if all("compute_run_delay_s" in step for step in rank["steps"]):
+        held = [step["forward_s"] + step["backward_s"] - step["compute_run_delay_s"] for step in rank["steps"]]
+        return min(max(compute_s - median(held), 0.0), 0.99 * compute_s)
+    telemetry = rank["telemetry"]
+    return compute_s * min(telemetry["run_delay_s"] / max(telemetry["compute_wall_s"], 1e-9), 0.99)
 
 
 def others_median(values: Sequence[float], own: int) -> float:

@@ -12,8 +12,11 @@ from gpu_worker.specs import Job, Setting, WholeRun
 # Settings of the job by the kind under which a change is told. Coarse on purpose: a harmless and a harmful change of
 # one kind read the same. Every setting of a job belongs to one kind, so that none can differ unseen.
 KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "environment": ("environment variables of the ranks", ("flight_recorder_entries", "interface")),
-    "versions": ("revision of the training script", ("script",)),
+    "environment": (
+        "environment variables of the ranks",
+        ("flight_recorder_entries", "interface", "threads", "binding"),
+    ),
+    "versions": ("revision of the training script", ("script", "live_objects", "collect_every", "collect_first")),
     "placement": ("hosts of the ranks", ()),
     "schedule": ("settings of the gradient reduction", ("gradient_as_bucket_view", "overlap", "bucket_cap_mb")),
     "data": ("settings of the data loader", ("shuffle_seed", "microbatch")),

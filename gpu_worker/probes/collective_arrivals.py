@@ -8,11 +8,12 @@ from typing import Any
 
 from gpu_worker import figures
 from gpu_worker.probes import _job
-from gpu_worker.probes.base import Decisive, Probe, ProbeResult, Reading, Series
+from gpu_worker.probes.base import INCONCLUSIVE, Decisive, Probe, ProbeResult, Reading, Series
 from gpu_worker.readable import say
 from gpu_worker.specs import WholeRun
 
 TOGETHER, LATE = 0.12, 0.18
+TOGETHER_TURNS, TURNS = 0.08, 0.12
 
 
 def read(run: WholeRun, params: Mapping[str, str]) -> ProbeResult:
@@ -28,6 +29,11 @@ def read(run: WholeRun, params: Mapping[str, str]) -> ProbeResult:
         ),
         "worst_lateness_s": Reading(typical[last], "s", "The same in seconds"),
         "latest_rank": Reading(f"rank {ranks[last]['rank']}", "text", "Rank that typically enters last"),
+        "changing_lateness_share": Reading(
+            _changing(by_step) / step,
+            "share",
+            "Typical lateness of whoever else is last, the rank that is late most left out, share of the step",
+        ),
         "times_last": Reading(
             sum(max(row) == row[last] for row in by_step), "count", f"Steps of {len(by_step)} in which it was the last"
         ),
@@ -51,9 +57,24 @@ def _lateness(steps: tuple[dict[str, Any], ...]) -> list[float]:
     return [mean(row[at] for row in late) for at in range(len(steps))]
 
 
+def _changing(by_step: list[list[float]]) -> float:
+    """Median over steps of the largest lateness, without the rank whose lateness is largest on the whole.
+
+    Near zero where one rank alone is late, however irregularly; large where ranks take turns.
+    """
+    sums = [sum(column) for column in zip(*by_step, strict=True)]
+    most = sums.index(max(sums))
+    return median(max(late for at, late in enumerate(row) if at != most) for row in by_step)
+
+
 def classify(values: Mapping[str, float]) -> str:
-    """By the latest rank's lateness as a share of the step."""
-    return _job.band(values["worst_lateness_share"], low=TOGETHER, high=LATE, below="together", above="one-rank-late")
+    """By the latest rank's lateness as a share of the step; then by that of changing ranks."""
+    worst, changing = values["worst_lateness_share"], values["changing_lateness_share"]
+    if worst >= LATE:
+        return "one-rank-late"
+    if changing >= TURNS:
+        return "ranks-take-turns"
+    return "together" if worst < TOGETHER and changing < TOGETHER_TURNS else INCONCLUSIVE
 
 
 def figure(result: ProbeResult, params: Mapping[str, str]) -> dict[str, Any]:
@@ -89,9 +110,10 @@ PROBE = Probe(
     findings={
         "together": "The ranks enter their collectives at about the same time.",
         "one-rank-late": "One rank enters its collectives clearly after the others; they wait inside for it.",
-        "inconclusive": "One rank tends to be later, within what shared machines also show when healthy.",
+        "ranks-take-turns": "In most steps some rank comes late, and not always the same; the others wait for it.",
+        INCONCLUSIVE: "One rank tends to be later, within what shared machines also show when healthy.",
     },
-    decisive=(Decisive("worst_lateness_share", "log"),),
+    decisive=(Decisive("worst_lateness_share", "log"), Decisive("changing_lateness_share", "log")),
     deterministic=False,
     tells=("straggler",),
     read=read,

@@ -27,7 +27,7 @@ def run_rank(plan: dict[str, Any], rank: int, namespace: int, store: str, channe
     import torch
     import torch.distributed as dist
 
-    torch.set_num_threads(1)
+    torch.set_num_threads(plan["job"]["threads"])
     torch.manual_seed(plan["seed"])
     _join(dist, plan, rank, store)
     channel.send({"event": "ready"})
