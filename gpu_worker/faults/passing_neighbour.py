@@ -19,7 +19,7 @@ LEAST_CPU_SHARE = 0.05
 
 class PassingParams(Params):
     processes: float = Field(
-        default=4,
+        default=6,
         ge=1,
         le=MOST_PROCESSES,
         description="processes that compute on the rank's core while they are there",

@@ -14,7 +14,7 @@ from gpu_worker.readable import say
 from gpu_worker.specs import WholeRun
 
 EVEN, STALLED = 0.15, 0.25
-SHARING, CROWDED = 0.5, 0.7
+SHARING, CROWDED = 0.7, 0.85
 STEADY, STUTTERS = 0.25, 0.35
 STATES = (("on a core", "c3"), ("waiting for a core", "c6"), ("neither", "c5"))
 
