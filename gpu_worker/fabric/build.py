@@ -130,7 +130,7 @@ class Fabric:
         """By port (`leaf0:host1`): how often it has lost its carrier so far, because the other end went down."""
         found = {node: {one["index"]: one for one in netlink.get_links()} for node, netlink in self._netlink.items()}
         return {
-            f"{port.node}:{port.interface}": found[port.node][index].get_attr("IFLA_CARRIER_DOWN_COUNT")
+            f"{port.node}:{port.interface}": found[port.node][index].get_attr("IFLA_CARRIER_DOWN_COUNT") or 0
             for _, port, index in self._ports(None)
         }
 

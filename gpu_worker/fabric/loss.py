@@ -1,6 +1,7 @@
-"""Packets lost at random in one direction of a link: by netem where the kernel has it, else by an nftables rule.
+"""Packets lost in one direction of a link: at random, from a moment on, or because they are large.
 
-Neither needs a command line tool: both are netlink, and an ordinary user may use them in networks of his own.
+At random by netem where the kernel has it, else by an nftables rule. Neither needs a command line tool: both are
+netlink, and an ordinary user may use them in networks of his own.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ PER = 1_000_000
 NETEM, NUMGEN = "netem", "nft numgen"
 NETDEV_FAMILY, HOOK_INGRESS, POLICY_ACCEPT, VERDICT_DROP = 5, 0, 1, 0
 REGISTER, RANDOM, LESS_THAN, TO_NETWORK_ORDER = 1, 1, 2, 1
+MINUTE_S, BY_BYTES, OVER = 60, 1, 1
 TABLE = "loss"
 SIOCETHTOOL = 0x8946
 # ETHTOOL_STSO, ETHTOOL_SGSO, ETHTOOL_SGRO: with any of them on, one loss would take a burst of 64 kB.
@@ -75,6 +77,38 @@ def _with_netem(fabric: Fabric, port: Port, per_million: int) -> Callable[[], in
 
 def _with_numgen(fabric: Fabric, port: Port, per_million: int) -> Callable[[], int]:
     """A rule at the ingress of the port that drops what a random number says."""
+    return _drop(fabric, port, _at_random(per_million))
+
+
+def swallow(fabric: Fabric, way: str, after_bytes: int) -> Callable[[], int]:
+    """Once so many more bytes have come through a direction, it drops all that follows, and no port counts it.
+
+    Returns what reads the number of packets gone so. Leaves the caller in the network of the receiving end.
+    """
+    return _drop(fabric, fabric.ends_of(way)[1], _beyond(after_bytes))
+
+
+def refuse_large(fabric: Fabric, way: str, mtu: int) -> Callable[[], int]:
+    """The receiving port of a direction takes packets of `mtu` bytes at most, while its sender believes in more.
+
+    Nobody is told: the sender's interface has the larger MTU, and no router is between that could complain. Returns
+    what reads the receiving port's count of dropped packets. Leaves the caller in the network of the sending end.
+    """
+    source, target = fabric.ends_of(way)
+    enter_network(fabric.namespaces[source.node])
+    without_offloads(source.interface)  # a burst that is still to be cut would pass, whatever its size
+    netlink, index = fabric.netlink(target.node), fabric.index_of(target)
+    netlink.link("set", index=index, mtu=mtu)
+
+    def dropped() -> int:
+        (link,) = netlink.get_links(index)
+        return int(link.get_attr("IFLA_STATS64")["rx_dropped"])
+
+    return dropped
+
+
+def _drop(fabric: Fabric, port: Port, condition: list[dict[str, Any]]) -> Callable[[], int]:
+    """A rule at the ingress of a port that counts and drops; returns what reads its count."""
     enter_network(fabric.namespaces[port.node])
     tables = NFTables(nfgen_family=NETDEV_FAMILY)
     fabric.on_close(tables.close)
@@ -83,7 +117,9 @@ def _with_numgen(fabric: Fabric, port: Port, per_million: int) -> Callable[[], i
     tables.table("add", name=TABLE)
     # Given whole: the library's own helper knows no ingress hook.
     tables.chain("add", kwarg={"table": TABLE, "name": chain, "hook": hook, "type": "filter", "policy": POLICY_ACCEPT})
-    tables.rule("add", table=TABLE, chain=chain, expressions=(_drop_at_random(per_million),))
+    verdict = _attributes(NFTA_DATA_VERDICT=_attributes(NFTA_VERDICT_CODE=VERDICT_DROP))
+    drop = [_expression("counter"), _expression("immediate", NFTA_IMMEDIATE_DREG=0, NFTA_IMMEDIATE_DATA=verdict)]
+    tables.rule("add", table=TABLE, chain=chain, expressions=([*condition, *drop],))
 
     def dropped() -> int:
         return sum(_counted(rule) for rule in tables.get_rules() if rule.get_attr("NFTA_RULE_CHAIN") == chain)
@@ -91,10 +127,9 @@ def _with_numgen(fabric: Fabric, port: Port, per_million: int) -> Callable[[], i
     return dropped
 
 
-def _drop_at_random(per_million: int) -> list[dict[str, Any]]:
-    """`numgen random mod 1000000 < per_million counter drop`."""
+def _at_random(per_million: int) -> list[dict[str, Any]]:
+    """`numgen random mod 1000000 < per_million`."""
     threshold = _attributes(NFTA_DATA_VALUE=struct.pack(">I", per_million))
-    verdict = _attributes(NFTA_DATA_VERDICT=_attributes(NFTA_VERDICT_CODE=VERDICT_DROP))
     return [
         _expression("numgen", NFTA_NG_DREG=REGISTER, NFTA_NG_MODULUS=PER, NFTA_NG_TYPE=RANDOM),
         # The number comes in the machine's order, and is compared byte by byte.
@@ -107,8 +142,20 @@ def _drop_at_random(per_million: int) -> list[dict[str, Any]]:
             NFTA_BYTEORDER_SIZE=4,
         ),
         _expression("cmp", NFTA_CMP_SREG=REGISTER, NFTA_CMP_OP=LESS_THAN, NFTA_CMP_DATA=threshold),
-        _expression("counter"),
-        _expression("immediate", NFTA_IMMEDIATE_DREG=0, NFTA_IMMEDIATE_DATA=verdict),
+    ]
+
+
+def _beyond(bytes_first: int) -> list[dict[str, Any]]:
+    """`limit rate over 1 bytes/minute burst bytes_first`: what nobody refills is a quota."""
+    return [
+        _expression(
+            "limit",
+            NFTA_LIMIT_RATE=1,
+            NFTA_LIMIT_UNIT=MINUTE_S,
+            NFTA_LIMIT_BURST=bytes_first,
+            NFTA_LIMIT_TYPE=BY_BYTES,
+            NFTA_LIMIT_FLAGS=OVER,
+        )
     ]
 
 

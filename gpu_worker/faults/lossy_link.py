@@ -22,7 +22,7 @@ LEAST, MOST = 0.2, 3.0
 
 class LossParams(Params):
     per_million: int = Field(
-        default=6_000,
+        default=13_000,
         ge=500,
         le=200_000,
         description="packets lost, each way",

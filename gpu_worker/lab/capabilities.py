@@ -6,7 +6,6 @@ import functools
 import glob
 import importlib.util
 import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -18,7 +17,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 
 @functools.cache
 def capabilities() -> dict[str, Any]:
-    """JSON-ready, by name: `{"available": bool, "reason": str, …}`; `namespaces` also has `how`: root, user or None.
+    """JSON-ready, by name: `{"available": bool, "reason": str, …}`; `namespaces` and `packet_loss` also have `how`.
 
     Tried once for each process, in a process of its own.
     """
@@ -31,7 +30,11 @@ def capabilities() -> dict[str, Any]:
         "gloo": {"available": gloo, "reason": "" if gloo else "torch is not installed"},
         "nccl": _nccl(gloo),
         "nvml": _nvml(),
-        "nft": _command("nft", "to drop packets at random"),
+        "packet_loss": {
+            "available": tried["packet_loss"] is not None,
+            "how": tried["packet_loss"],
+            "reason": tried["packet_loss_reason"],
+        },
     }
 
 
@@ -45,10 +48,8 @@ def lab_can_run() -> tuple[bool, str]:
 
 
 def _try_namespaces() -> dict[str, Any]:
-    missing = {"how": None, "reason": "", "token_bucket": False, "token_bucket_reason": ""}
     if not sys.platform.startswith("linux"):
-        reason = "network namespaces are a feature of Linux"
-        return {**missing, "reason": reason, "token_bucket_reason": reason}
+        return _nothing("network namespaces are a feature of Linux")
     try:
         tried = subprocess.run(
             [sys.executable, "-m", "gpu_worker.lab.capabilities"],
@@ -61,13 +62,26 @@ def _try_namespaces() -> dict[str, Any]:
         answer: dict[str, Any] = json.loads(tried.stdout)
         return answer
     except (subprocess.SubprocessError, OSError, ValueError) as problem:
-        reason = f"trying it failed: {problem}"
-        return {**missing, "reason": reason, "token_bucket_reason": reason}
+        return _nothing(f"trying it failed: {problem}")
+
+
+def _nothing(reason: str) -> dict[str, Any]:
+    """What a machine can do that cannot even make networks."""
+    return {
+        "how": None,
+        "reason": reason,
+        "token_bucket": False,
+        "token_bucket_reason": reason,
+        "packet_loss": None,
+        "packet_loss_reason": reason,
+    }
 
 
 def _try_here() -> dict[str, Any]:
     """For a fresh process: finds the way into namespaces, then builds the smallest shaped fabric there."""
+    from gpu_worker.errors import LabUnavailable
     from gpu_worker.fabric.build import Fabric
+    from gpu_worker.fabric.loss import lose
     from gpu_worker.fabric.namespaces import isolate
     from gpu_worker.fabric.plan import plan_fabric
     from gpu_worker.launcher.process import find_way
@@ -75,16 +89,29 @@ def _try_here() -> dict[str, Any]:
 
     how, reason = find_way()
     if how is None:
-        return {"how": None, "reason": reason, "token_bucket": False, "token_bucket_reason": reason}
+        return _nothing(reason)
+    loss: str | None = None
+    loss_problem = ""
     try:
         isolate(how)
         with Fabric(plan_fabric(Topology(kind="leaf-spine", leaves=2, hosts_per_leaf=1))) as fabric:
             fabric.pin_ports(20_000, 20_499)
             shaped = all(rate > 0 for rate in fabric.rates().values())
+            try:
+                loss = lose(fabric, "host0->leaf0", 1000)
+            except LabUnavailable as missing:
+                loss_problem = missing.reason
         problem = "" if shaped else "the kernel did not take the rates of the token buckets"
     except Exception as error:
         shaped, problem = False, f"a fabric could not be built: {error}"
-    return {"how": how, "reason": "", "token_bucket": shaped, "token_bucket_reason": problem}
+    return {
+        "how": how,
+        "reason": "",
+        "token_bucket": shaped,
+        "token_bucket_reason": problem,
+        "packet_loss": loss,
+        "packet_loss_reason": loss_problem or problem,
+    }
 
 
 def _installed(module: str) -> bool:
@@ -103,11 +130,6 @@ def _nvml() -> dict[str, Any]:
         return {"available": False, "reason": "nvidia-ml-py is not installed"}
     there = bool(glob.glob("/dev/nvidia[0-9]*"))
     return {"available": there, "reason": "" if there else "this machine has no NVIDIA device"}
-
-
-def _command(name: str, purpose: str) -> dict[str, Any]:
-    there = shutil.which(name) is not None or shutil.which(name, path="/usr/sbin:/sbin") is not None
-    return {"available": there, "reason": "" if there else f"the command {name} is not installed ({purpose})"}
 
 
 if __name__ == "__main__":

@@ -226,17 +226,19 @@ def _measure(fabric: Fabric, ranks: Ranks, injections: Injections) -> dict[str, 
     ranks.order("go")
     ranks.gather("warm")
     with FlowReader(fabric.plan, fabric.namespaces) as flows:
-        sent = flows.sent()
+        sent, carriers = flows.sent(), fabric.carrier_downs()
         before, processors, begun, counted = fabric.counters(), processor_times(), time.monotonic(), injections.counts()
         injections.begin()
         ranks.order("measure")
         results = [message["result"] for message in ranks.gather("done")]
         wall_s, after, processors_after = time.monotonic() - begun, fabric.counters(), processor_times()
         between = flows.between(sent, flows.sent())
+        carriers_after = fabric.carrier_downs()
     return {
         "ranks": results,
         "counters": _difference(before, after),
         "flows": between,
+        "carrier_downs": {port: downs - carriers[port] for port, downs in carriers_after.items()},
         "rates": fabric.rates(),
         "processors": processors_after.since(processors),
         "measured_wall_s": wall_s,

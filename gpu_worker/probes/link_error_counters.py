@@ -36,6 +36,7 @@ def read(run: WholeRun, params: Mapping[str, str]) -> ProbeResult:
         "worst_retransmit_rank": Reading(
             max(resent, key=lambda rank: resent[rank]) if again else "none", "text", "Rank with it"
         ),
+        **_carriers(run),
     }
     rows = tuple(
         (
@@ -54,6 +55,18 @@ def read(run: WholeRun, params: Mapping[str, str]) -> ProbeResult:
         "Directions that carried traffic in the measured part. Being held back is a full bucket at work, not an error."
     )
     return ProbeResult(readings, {"links": Series(columns, units, rows, caption), "ranks": _ranks(run, resent)})
+
+
+def _carriers(run: WholeRun) -> dict[str, Reading]:
+    """How often a link went away altogether; runs of before it was counted have no such reading."""
+    downs = {link["id"]: link["carrier_downs"] for link in run.fabric["links"] if "carrier_downs" in link}
+    if not downs:
+        return {}
+    worst = max(downs, key=lambda link: downs[link])
+    return {
+        "carrier_downs": Reading(sum(downs.values()), "count", "Times that a link lost its carrier"),
+        "carrier_link": Reading(worst if downs[worst] else "none", "text", "Link that did so most"),
+    }
 
 
 def _packets(count: Mapping[str, float]) -> float:

@@ -96,10 +96,11 @@ def _bytes_of_the_job(run: WholeRun) -> Counter[str]:
             job[way] += round(_sent(run, flow) * _traffic.HEADERS)
     ring = {flow.hosts for flow in _traffic.ring_flows(run)}
     hosts = set(run.fabric["placement"])
-    for pair, size in _traffic.sent_between(run).items():
+    for flow in run.fabric.get("flows", ()):
+        pair = flow["src"], flow["dst"]
         if pair not in ring and set(pair) <= hosts:
-            for way in _possible(run, pair):
-                job[way] += round(size * _traffic.HEADERS)
+            for way in _possible(run, pair, flow["network"]):
+                job[way] += round(flow["bytes"] * _traffic.HEADERS)
     return job
 
 
@@ -111,20 +112,17 @@ def _sent(run: WholeRun, flow: RingFlow) -> float:
     return 2 * (ranks - 1) / ranks * run.size_bytes * len(run.ranks[0]["steps"])
 
 
-def _possible(run: WholeRun, pair: tuple[int, int]) -> list[str]:
+def _possible(run: WholeRun, pair: tuple[int, int], network: str) -> list[str]:
     """Directions that a flow between two hosts may take: out of one, into the other, and any between their switches."""
-    out, into = (f"host{host}" for host in pair)
-    ways = [way for way in _traffic.kind_of_way(run) if way.startswith(f"{out}->") or way.endswith(f"->{into}")]
-    low = {way.partition("->")[2] for way in ways if way.startswith(f"{out}->")}
-    high = {way.partition("->")[0] for way in ways if way.endswith(f"->{into}")}
     kinds = _traffic.kind_of_way(run)
+    ends = {way: way.split("->") for way in kinds}
+    out = [way for way, (source, _) in ends.items() if source == f"host{pair[0]}" and kinds[way] == network]
+    into = [way for way, (_, target) in ends.items() if target == f"host{pair[1]}" and kinds[way] == network]
+    low, high = {ends[way][1] for way in out}, {ends[way][0] for way in into}
     if low & high:
-        return ways
-    return ways + [
-        way
-        for way, kind in kinds.items()
-        if kind == "uplink" and (way.partition("->")[0] in low or way.partition("->")[2] in high)
-    ]
+        return out + into
+    between = [w for w, (a, b) in ends.items() if kinds[w] == "uplink" and (a in low or b in high)]
+    return out + between + into
 
 
 def _between(flow: Mapping[str, Any]) -> str:

@@ -61,7 +61,7 @@ def test_bad_words_end_with_code_2_and_one_line_that_says_why(words, said):
 @pytest.mark.lab
 def test_capabilities_name_what_there_is_and_why_not():
     found = json.loads(lab("capabilities", "--json").stdout)
-    assert set(found) == {"namespaces", "token_bucket", "gloo", "nccl", "nvml", "nft"}
+    assert set(found) == {"namespaces", "token_bucket", "gloo", "nccl", "nvml", "packet_loss"}
     assert all(facts["available"] or facts["reason"] for facts in found.values())
 
 
@@ -84,6 +84,15 @@ def test_an_ordinary_user_measures_the_same(nobodys_folder):
     told = json.loads(answer.stdout)
     assert told["provenance"]["namespaces"] == "user"
     assert told["readings"]["fraction_of_floor"]["value"] > 0.85
+
+
+@pytest.mark.lab
+def test_an_ordinary_user_loses_packets_without_any_command_line_tool(nobodys_folder):
+    wrapper = (sys.executable, str(Path(__file__).with_name("as_nobody.py"))) if os.geteuid() == 0 else ()
+    words = ("run", "microbenchmark", "--size", "4MB", "--repeats", "2", "--fault", "lossy-link", "--json")
+    answer = lab(*words, wrapper=wrapper, folder=nobodys_folder)
+    assert answer.returncode == 0, answer.stderr
+    assert json.loads(answer.stdout)["fired"]["lossy-link"]["lost"] > 0
 
 
 @pytest.mark.lab

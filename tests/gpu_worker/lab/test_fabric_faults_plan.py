@@ -41,6 +41,16 @@ def test_a_rank_joins_the_host_of_one_that_is_no_neighbour():
     assert sum(path.via[0] == "host3-leaf1" for path in paths) == 2
 
 
+def test_in_a_two_tier_fabric_the_ring_leaves_each_node_twice():
+    two_tier = Setting(topology=Topology(kind="two-tier"))
+    plan = planned("two-behind-one-link", "rank:1", two_tier)
+    assert plan.placement == (0, 2, 1, 3) and plan.collide
+    wide = Setting(topology=Topology(kind="two-tier", hosts_per_node=4), placement=tuple(range(8)))
+    assert planned("two-behind-one-link", "rank:3", wide).placement == (0, 1, 2, 4, 3, 5, 6, 7)
+    with pytest.raises(BadSpec, match="at the end of a node"):
+        planned("two-behind-one-link", "rank:1", wide)
+
+
 def test_a_collision_is_asked_of_the_ports_and_of_nothing_else():
     plan = planned("path-collision", "link:leaf0-spine1", ALTERNATING)
     assert plan.collide and plan.must_cross == ("leaf0-spine1",)
@@ -78,9 +88,11 @@ def test_unequal_flows_are_many_and_greedy():
     assert (act.connections, act.rate, act.link) == (6, 0, "leaf0-spine0")
 
 
-def test_a_lossy_link_loses_both_ways():
+def test_a_lossy_link_loses_both_ways_and_a_flapping_one_goes_down_at_the_switch():
     (loss,) = planned("lossy-link", "link:host2-leaf1", per_million=7000).acts
     assert loss.model_dump() == {"kind": "lossy-link", "ways": ("host2->leaf1", "leaf1->host2"), "per_million": 7000}
+    (flaps,) = planned("flapping-link", "link:host2-leaf1").acts
+    assert flaps.model_dump()["way"] == "leaf1->host2"
 
 
 @pytest.mark.parametrize(
@@ -97,6 +109,9 @@ def test_a_lossy_link_loses_both_ways():
         ("unequal-flows", "link:host0-leaf0", SPARE, {}, "between two switches"),
         ("lossy-link", "rank:1", Setting(), {}, "needs a place such as link:"),
         ("lossy-link", None, Setting(), {"per_million": 0}, "must be 500 to 200000"),
+        ("mtu-mismatch", None, Setting(), {"mtu": 9000}, "must be 576 to 1480 B"),
+        ("blackhole", "rank:1", Setting(), {}, "needs a place such as link:"),
+        ("flapping-link", None, Setting(), {"down_s": 3}, "must be 0.005 to 0.2 s"),
     ],
 )
 def test_a_fabric_fault_that_does_not_fit_is_refused_with_its_repair(cause, place, setting, params, said):
@@ -130,6 +145,10 @@ def raw(**more) -> dict:
                 counters={way: {"bytes": 30_000_000} for way in ("host1->leaf0", "leaf0->host1")},
                 injected=[{"kind": "lossy-link", "per_million": 20_000, "lost_by_netem": 0, "lost_by_nftables": 3}],
             ),
+        ),
+        (
+            Fault(cause="flapping-link", place="link:host1-leaf0"),
+            raw(injected=[{"kind": "flapping-link", "way": "leaf0->host1", "every_s": 0.6, "carrier_downs": 0}]),
         ),
         (
             Fault(cause="oversubscribed-spine"),

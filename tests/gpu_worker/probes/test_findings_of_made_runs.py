@@ -16,6 +16,8 @@ QUIET = {
     "library-choices": "fabric-interface",
     "placement-map": "as-before",
     "change-log": "changes",
+    "path-map": "apart",
+    "link-utilisation": "job-alone",
 }
 LOUD = {
     "healthy": {},
