@@ -14,6 +14,7 @@ from typing import Any
 
 from pyroute2 import IPRoute
 
+from gpu_worker.errors import RunFailed
 from gpu_worker.fabric.namespaces import enter_network, new_network
 from gpu_worker.fabric.plan import FabricPlan, Node, Port, Route, directions
 
@@ -92,10 +93,28 @@ class Fabric:
         else:
             netlink.link("set", index=index, master=self._index[port.node]["bridge"])
         # A bucket on one side of the cable only would let the other side burst: each direction has its own.
-        netlink.tc("add", "tbf", index, rate=port.rate // 8, burst=BURST_BYTES, limit=QUEUE_BYTES)
+        self._shape("add", port)
         netlink.link("set", index=index, state="up")
         if port.address:
             self._steady_subnet(netlink, index, port.address)
+
+    def _shape(self, verb: str, port: Port) -> None:
+        netlink, index = self._netlink[port.node], self._index[port.node][port.interface]
+        netlink.tc(verb, "tbf", index, rate=port.rate // 8, burst=BURST_BYTES, limit=QUEUE_BYTES)
+
+    def take_rates_of(self, plan: FabricPlan) -> None:
+        """Sets the rates in which the plan differs from what stands, and checks that the kernel holds all of them.
+
+        Raises RunFailed where it does not.
+        """
+        wanted = {name: port for name, port, _ in directions(plan.cables)}
+        others = {name for name, rate in self.rates().items() if not _same_rate(rate, wanted[name].rate)}
+        for name in others:
+            self._shape("change", wanted[name])
+        self.plan = plan
+        now = self.rates({wanted[name].node for name in others})
+        if wrong := [name for name in others if not _same_rate(now[name], wanted[name].rate)]:
+            raise RunFailed(f"the fabric does not hold the rates of its plan at {', '.join(sorted(wrong))}")
 
     @staticmethod
     def _steady_subnet(netlink: IPRoute, index: int, interface: str) -> None:
@@ -154,10 +173,10 @@ class Fabric:
         """Something to undo before the fabric goes."""
         self._undo.callback(undo)
 
-    def rates(self) -> dict[str, int]:
+    def rates(self, nodes: set[str] | None = None) -> dict[str, int]:
         """By direction: the rate in bits/s that the kernel's bucket really has now."""
-        queues = self._queues(None)
-        return {name: _rate(queues[port.node][index]) for name, port, index in self._ports(None)}
+        queues = self._queues(nodes)
+        return {name: _rate(queues[port.node][index]) for name, port, index in self._ports(nodes)}
 
     def _ports(self, nodes: set[str] | None) -> list[tuple[str, Port, int]]:
         return [
@@ -207,6 +226,11 @@ def _statistics(queue: Any) -> dict[str, int]:
 
 def _rate(queue: Any) -> int:
     return int(queue.get_attr("TCA_OPTIONS").get_attr("TCA_TBF_PARMS")["rate"]) * 8
+
+
+def _same_rate(held: int, planned: int) -> bool:
+    """The bucket counts whole bytes a second."""
+    return held == planned // 8 * 8
 
 
 def _write(path: str, text: str) -> None:

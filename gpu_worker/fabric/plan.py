@@ -135,6 +135,24 @@ def from_dict(data: Mapping[str, Any]) -> FabricPlan:
     )
 
 
+def at_nominal_rates(plan: FabricPlan) -> FabricPlan:
+    """The plan with every link at the rate that it was sold at."""
+    return replace(plan, cables=tuple(_at_rate(cable, cable.nominal) for cable in plan.cables))
+
+
+def same_but_rates(one: FabricPlan, other: FabricPlan) -> bool:
+    """Whether two fabrics differ in the rates of their links at most, which can be set while they stand."""
+    return _rateless(one) == _rateless(other)
+
+
+def _rateless(plan: FabricPlan) -> FabricPlan:
+    return replace(plan, cables=tuple(replace(_at_rate(cable, 0), nominal=0) for cable in plan.cables))
+
+
+def _at_rate(cable: Cable, rate: int) -> Cable:
+    return replace(cable, a=replace(cable.a, rate=rate), b=replace(cable.b, rate=rate))
+
+
 def direction(source: Port, target: Port) -> str:
     """The name of one direction of a cable, `host0->leaf0`."""
     return f"{source.node}->{target.node}"
@@ -270,8 +288,7 @@ def _leaf_spine_routes(topology: Topology, leaf_of: tuple[int, ...]) -> tuple[Ro
 
 def _with_rate(plan: FabricPlan, link: str, rate: int) -> FabricPlan:
     """The plan with both directions of one cable at another rate; its nominal rate stays what it was sold as."""
-    old = plan.cable(link)
-    new = replace(old, a=replace(old.a, rate=rate), b=replace(old.b, rate=rate))
+    new = _at_rate(plan.cable(link), rate)
     return replace(plan, cables=tuple(new if c.id == link else c for c in plan.cables))
 
 

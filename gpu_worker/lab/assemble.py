@@ -70,4 +70,6 @@ def _fabric(plan: RunPlan, raw: Mapping[str, Any]) -> dict[str, Any]:
         "flows": raw["flows"],
         # Kept out of provenance, which is shown: a run whose fault wants a certain path needs more tries.
         "port_tries": raw["port_tries"],
+        "kept_ready": raw["kept_ready"],
+        "built_s": round(raw["built_s"], 3),
     }

@@ -9,7 +9,7 @@ import stat
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from gpu_worker.errors import LabUnavailable
 
@@ -19,18 +19,22 @@ _within_process = threading.Lock()
 
 
 @contextlib.contextmanager
-def machine_lock(limit_s: float) -> Iterator[None]:
-    """Holds the machine for the block. Raises LabUnavailable where others hold it for longer than limit_s.
+def machine_lock(limit_s: float, waiting: Callable[[], None] = lambda: None) -> Iterator[None]:
+    """Holds the machine for the block; calls `waiting` once where another experiment holds it first.
 
-    The kernel lets go of it when its holder dies, however it dies.
+    Raises LabUnavailable where others hold it for longer than limit_s. The kernel lets go of it when its holder dies,
+    however it dies.
     """
     deadline = time.monotonic() + limit_s
-    if not _within_process.acquire(timeout=limit_s):
-        raise LabUnavailable(f"another experiment held the lab for more than {limit_s:.0f} s")
+    tell = _Once(waiting)
+    if not _within_process.acquire(blocking=False):
+        tell()
+        if not _within_process.acquire(timeout=limit_s):
+            raise LabUnavailable(f"another experiment held the lab for more than {limit_s:.0f} s")
     try:
         descriptor = _open_lock_file()
         try:
-            _lock(descriptor, deadline, limit_s)
+            _lock(descriptor, deadline, limit_s, tell)
             yield
         finally:
             os.close(descriptor)
@@ -50,12 +54,25 @@ def _open_lock_file() -> int:
     return descriptor
 
 
-def _lock(descriptor: int, deadline: float, limit_s: float) -> None:
+class _Once:
+    """Passes on the first call only."""
+
+    def __init__(self, call: Callable[[], None]) -> None:
+        self._call, self._called = call, False
+
+    def __call__(self) -> None:
+        if not self._called:
+            self._called = True
+            self._call()
+
+
+def _lock(descriptor: int, deadline: float, limit_s: float, tell: Callable[[], None]) -> None:
     while True:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return
         except BlockingIOError:
+            tell()
             if time.monotonic() > deadline:
                 raise LabUnavailable(f"another experiment held the lab for more than {limit_s:.0f} s") from None
             time.sleep(POLL_S)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -21,28 +22,46 @@ TRIES = 3
 QUIET_LIMIT_S = 10.0
 
 _warm: Launcher | None = None
+_tally: Counter[str] = Counter()
 
 
 def run_experiment(spec: ExperimentSpec, *, progress: Progress | None = None) -> WholeRun:
     """Builds the spec's fabric, breaks what its faults say, runs its experiment and returns what was measured.
 
-    `progress` gets `{"done": int, "total": int, "phase": str}`. One experiment runs on a machine at a time. A run
+    `progress` gets `{"done": int, "total": int, "phase": str}`. One experiment runs on a machine at a time; while
+    another holds it, the phase is `waiting`. A run
     that the machine was taken from is repeated up to twice, once the machine is quiet. Raises BadSpec,
     LabUnavailable, FaultDidNotFire, RunDisturbed or RunFailed.
     """
     plan = plan_run(spec)
-    with machine_lock(LOCK_LIMIT_S):
+    with machine_lock(LOCK_LIMIT_S, waiting=lambda: _tell(progress, "waiting")):
         for _ in range(TRIES - 1):
             try:
                 return _run_once(plan, progress)
             except RunDisturbed:
+                _tally["disturbed"] += 1
                 wait_until_quiet(QUIET_LIMIT_S)
         return _run_once(plan, progress, accept_disturbed=accepts_disturbed())
+
+
+def _tell(progress: Progress | None, phase: str) -> None:
+    if progress:
+        progress({"done": 0, "total": 1, "phase": phase})
 
 
 def warm_up() -> None:
     """Starts this process's launcher, so that the first experiment does not wait for it. Raises LabUnavailable."""
     _launcher()
+
+
+def launcher_pid() -> int:
+    """Of this process's warm launcher, which is started where there is none. Raises LabUnavailable."""
+    return _launcher().pid
+
+
+def tally() -> dict[str, int]:
+    """Of this process so far: runs `taken`, and those of them that were `disturbed` and thrown away for another."""
+    return {name: _tally[name] for name in ("taken", "disturbed")}
 
 
 def close() -> None:
@@ -62,6 +81,7 @@ def _launcher() -> Launcher:
 
 def _run_once(plan: RunPlan, progress: Progress | None, *, accept_disturbed: bool = False) -> WholeRun:
     launcher, begun = _launcher(), time.monotonic()
+    _tally["taken"] += 1
     raw = launcher.run(plan.to_order(), progress)
     wall_s = time.monotonic() - begun
     disturbed = _is_disturbed(raw, accept_disturbed)

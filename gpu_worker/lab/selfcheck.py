@@ -6,11 +6,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gpu_worker.errors import LabError
-from gpu_worker.lab.run import run_experiment
+from gpu_worker.lab.run import run_experiment, tally
 from gpu_worker.probes import PROBES
 from gpu_worker.specs import ExperimentSpec, Fault, WholeRun
 
@@ -37,6 +37,7 @@ class Verdict:
     why: str
     findings: Mapping[str, str]
     readings: Mapping[str, float]
+    tries: int = 1
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -45,6 +46,7 @@ class Verdict:
             "why": self.why,
             "findings": dict(self.findings),
             "readings": dict(self.readings),
+            "tries": self.tries,
         }
 
 
@@ -103,11 +105,11 @@ def judge(expected: Expectation, run: WholeRun) -> Verdict:
 def check_one(expected: Expectation, experiment: RunExperiment) -> Verdict:
     """Takes the run and judges it; a second chance, since a healthy machine also errs now and then."""
     verdict = Verdict(expected.name, False, "it was not tried", {}, {})
-    for _ in range(TRIES):
+    for number in range(1, TRIES + 1):
         try:
-            verdict = judge(expected, experiment(expected.spec))
+            verdict = replace(judge(expected, experiment(expected.spec)), tries=number)
         except LabError as problem:
-            verdict = Verdict(expected.name, False, problem.reason, {}, {})
+            verdict = Verdict(expected.name, False, problem.reason, {}, {}, number)
         if verdict.ok:
             break
     return verdict
@@ -116,16 +118,20 @@ def check_one(expected: Expectation, experiment: RunExperiment) -> Verdict:
 def self_check(
     *, experiment: RunExperiment = run_experiment, tell: Callable[[Verdict], None] = lambda _: None
 ) -> dict[str, Any]:
-    """Takes every expected run: `{"ok": bool, "checks": [verdicts]}`, JSON-ready. `tell` gets each verdict at once."""
+    """Takes every expected run: `{"ok", "checks": [verdicts], "runs": {"taken", "disturbed"}}`, JSON-ready.
+
+    `tell` gets each verdict at once. Disturbed runs were thrown away and taken again.
+    """
     verdicts: list[Verdict] = []
+    before = tally()
     for expected in expectations():
         verdicts.append(check_one(expected, experiment))
         tell(verdicts[-1])
-    return summary(verdicts)
+    return summary(verdicts, {name: count - before[name] for name, count in tally().items()})
 
 
-def summary(verdicts: Sequence[Verdict]) -> dict[str, Any]:
-    return {"ok": all(v.ok for v in verdicts), "checks": [v.to_dict() for v in verdicts]}
+def summary(verdicts: Sequence[Verdict], runs: Mapping[str, int]) -> dict[str, Any]:
+    return {"ok": all(v.ok for v in verdicts), "checks": [v.to_dict() for v in verdicts], "runs": dict(runs)}
 
 
 def check_and_store(now: Any, *, tell: Callable[[Verdict], None] = lambda _: None) -> Any:

@@ -10,6 +10,7 @@ import atexit
 import contextlib
 import os
 import re
+import secrets
 import subprocess
 import sys
 import time
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from gpu_worker import errors
+from gpu_worker.lab.sweep import owner_mark
 from gpu_worker.launcher.channel import Channel, ChannelClosed, DeadlinePassed
 
 START_LIMIT_S = 60.0
@@ -27,13 +29,18 @@ RAISED = re.compile(r"^[\w.]+(Error|Exception|Exit|Interrupt)\b")
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 
+def arguments(owner: int) -> list[str]:
+    """The launcher's arguments. All processes of its runs carry them too: by them `lab sweep` knows whose they are."""
+    return ["-m", "gpu_worker.launcher.process", secrets.token_hex(6), owner_mark(owner)]
+
+
 class Launcher:
     """A warm launcher of this process. `run` may be called again and again; `close` ends it."""
 
     def __init__(self) -> None:
         self.owner = os.getpid()
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "gpu_worker.launcher.process"],
+            [sys.executable, *arguments(self.owner)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             cwd=REPOSITORY,

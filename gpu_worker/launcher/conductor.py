@@ -136,6 +136,8 @@ class Ranks:
     def end(self) -> None:
         """Kills the ranks and their helpers, and waits until they are gone."""
         for pid in self.pids:
+            os.kill(pid, 9)  # all before any is waited for: they give back their memory side by side
+        for pid in self.pids:
             _kill_and_reap(pid)
         self.helpers.end()
         for channel in self.channels:
@@ -143,23 +145,31 @@ class Ranks:
         self.pids, self.channels = [], []
 
 
-def conduct(plan: dict[str, Any], out: Channel, data_set: int) -> None:
-    """Runs the plan and sends `progress` lines and then one `result` or `failed` line."""
+def conduct(layout: dict[str, Any], orders: Channel, out: Channel, data_set: int) -> None:
+    """Builds the fabric, says so, waits for the plan, and sends `progress` lines and then one `result` or `failed`."""
+    begun = time.monotonic()
     try:
-        out.send({"event": "result", "result": _run(plan, out, data_set)})
+        with Fabric(fabric_plan.from_dict(layout)) as fabric:
+            built_s = time.monotonic() - begun
+            out.send({"event": "built"})
+            order = orders.receive(time.monotonic() + 1e6)
+            result = _run(order["plan"], out, data_set, fabric, order["waited_s"])
+            out.send({"event": "result", "result": {**result, "built_s": built_s, "kept_ready": order["kept_ready"]}})
+    except ChannelClosed:
+        return  # the launcher needs another fabric, or is gone
     except LabError as problem:
         out.send({"event": "failed", "kind": type(problem).__name__, "reason": problem.reason})
     except OSError as problem:
         out.send({"event": "failed", "kind": "RunFailed", "reason": f"the fabric could not be built: {problem}"})
 
 
-def _run(plan: dict[str, Any], out: Channel, data_set: int) -> dict[str, Any]:
+def _run(plan: dict[str, Any], out: Channel, data_set: int, fabric: Fabric, waited_s: float) -> dict[str, Any]:
+    """`fabric_s` is what this run waited for its fabric: for its building, or for its rates to be set and checked."""
     deadline = time.monotonic() + plan["deadline_s"]
     begun = time.monotonic()
-    layout = fabric_plan.from_dict(plan["fabric"])
-    out.send({"event": "progress", "phase": "fabric", "done": 0, "total": 1})
-    with Fabric(layout) as fabric, Helpers() as helpers, Injections(plan["acts"]) as injections:
-        fabric_s = time.monotonic() - begun
+    fabric.take_rates_of(fabric_plan.from_dict(plan["fabric"]))
+    fabric_s = waited_s + time.monotonic() - begun
+    with Helpers() as helpers, Injections(plan["acts"]) as injections:
         injections.start("fabric", Scene(fabric, (), (), helpers.fork, plan["phases"][0]["seed"], ()))
         phases = [_run_phase(plan, phase, fabric, injections, data_set, deadline, out) for phase in plan["phases"]]
         return {"phases": phases, "fabric_s": fabric_s, "launch_s": sum(phase["launch_s"] for phase in phases)}

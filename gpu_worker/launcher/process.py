@@ -13,18 +13,15 @@ import gc
 import importlib
 import os
 import select
-import signal
 import sys
 import tempfile
 import time
-import traceback
 from typing import Any
 
-from gpu_worker.fabric.namespaces import die_with_parent, isolate
+from gpu_worker.fabric.namespaces import isolate
 from gpu_worker.launcher.channel import Channel, ChannelClosed
+from gpu_worker.launcher.kept import Fabrics, Kept
 from gpu_worker.ranks.source import make_data_set
-
-LAST_WORDS_BYTES = 2000
 
 
 def main() -> None:
@@ -34,14 +31,21 @@ def main() -> None:
     if how is None:
         channel.send({"event": "unavailable", "reason": reason})
         return
-    data_set = _prepare()
+    fabrics = Fabrics(how, _prepare())
     channel.send({"event": "ready", "how": how})
+    try:
+        _serve(channel, fabrics)
+    finally:
+        fabrics.close()
+
+
+def _serve(channel: Channel, fabrics: Fabrics) -> None:
     while True:
         try:
             order = channel.receive(time.monotonic() + 1e6)
         except ChannelClosed:
             return
-        if order["order"] == "run" and not _serve_run(order["plan"], channel, how, data_set):
+        if order["order"] == "run" and not _serve_run(order["plan"], channel, fabrics):
             return
 
 
@@ -92,55 +96,36 @@ def _prepare() -> int:
     return data_set
 
 
-def _serve_run(plan: dict[str, Any], channel: Channel, how: str, data_set: int) -> bool:
-    """One run from fork to grave; False where our own owner is gone."""
-    from gpu_worker.launcher.conductor import conduct
-
-    words = os.memfd_create("last-words", 0)
-    reading, writing = os.pipe()
-    launcher = os.getpid()
-    pid = os.fork()
-    if pid == 0:
-        os.close(reading)
-        os.dup2(words, 1)
-        os.dup2(words, 2)
-        _keep_the_run(launcher, plan, Channel(reading, writing), how, data_set, conduct)
-    os.close(writing)
+def _serve_run(plan: dict[str, Any], channel: Channel, fabrics: Fabrics) -> bool:
+    """One run from its order to its grave, then a fabric for the next one; False where our own owner is gone."""
+    begun = time.monotonic()
+    channel.send({"event": "progress", "phase": "fabric", "done": 0, "total": 1})
+    kept, built, was_ready = fabrics.for_run(plan["fabric"])
     try:
-        alive = _forward(Channel(reading, reading), channel, plan["deadline_s"] + 5.0, words)
+        if built["event"] != "built":
+            channel.send(built)
+            return True
+        waited_s = time.monotonic() - begun
+        alive = _conducted(kept, {"plan": plan, "waited_s": waited_s, "kept_ready": was_ready}, channel)
     finally:
-        _end(pid, reading)
-        os.close(words)
+        kept.end()
+    if alive:
+        fabrics.keep_ready(kept)
     return alive
 
 
-def _keep_the_run(launcher: int, plan: dict[str, Any], out: Channel, how: str, data_set: int, conduct: Any) -> None:
-    """The keeper: owns the run's namespaces, forks their first process, and takes it along when it dies."""
+def _conducted(kept: Kept, order: dict[str, Any], channel: Channel) -> bool:
     try:
-        isolate(how)
-        die_with_parent()  # after the change of credentials, which would clear it
-        if os.getppid() != launcher:
-            os._exit(0)
-        lifeline, held = os.pipe()
-        if os.fork() == 0:
-            die_with_parent()
-            os.close(held)
-            if not select.select([lifeline], [], [], 0)[0]:  # readable only once the keeper is gone
-                conduct(plan, out, data_set)
-            os._exit(0)
-        os.close(out.writing)
-        os.wait()
-    except OSError as problem:
-        out.send({"event": "failed", "kind": "LabUnavailable", "reason": f"namespaces were refused: {problem}"})
-    except BaseException:
-        traceback.print_exc()
-    finally:
-        os._exit(0)
+        kept.orders.send(order)
+    except ChannelClosed:
+        channel.send(kept.failure("the run ended before it began"))
+        return True
+    return _forward(kept, channel, order["plan"]["deadline_s"] + 5.0)
 
 
-def _forward(run: Channel, owner: Channel, limit_s: float, words: int) -> bool:
+def _forward(kept: Kept, owner: Channel, limit_s: float) -> bool:
     """Passes the run's lines to our owner until its last one; False where the owner hung up."""
-    deadline, last = time.monotonic() + limit_s, ""
+    run, deadline, last = kept.lines, time.monotonic() + limit_s, ""
     while last not in ("result", "failed"):
         ready, _, _ = select.select([run, owner], [], [], max(0.0, deadline - time.monotonic()))
         try:
@@ -149,36 +134,20 @@ def _forward(run: Channel, owner: Channel, limit_s: float, words: int) -> bool:
         except ChannelClosed:
             return False
         if run not in ready and owner not in ready:
-            owner.send(_failure("the run passed its deadline", words))
+            owner.send(kept.failure("the run passed its deadline"))
             return True
         try:
             if run in ready:
                 run.fill()
         except ChannelClosed:
-            owner.send(_failure("the run ended without a result", words))
+            owner.send(kept.failure("the run ended without a result"))
             return True
         while (message := run.take()) is not None:
             last = message["event"]
             if message.get("kind") == "RunFailed":
-                message = _failure(message["reason"], words)
+                message = kept.failure(message["reason"])
             owner.send(message)
     return True
-
-
-def _failure(reason: str, words: int) -> dict[str, Any]:
-    """A `failed` line with the last lines that the run's processes printed."""
-    size = os.fstat(words).st_size
-    said = os.pread(words, LAST_WORDS_BYTES, max(0, size - LAST_WORDS_BYTES)).decode(errors="replace").strip()
-    return {"event": "failed", "kind": "RunFailed", "reason": reason, "said": said}
-
-
-def _end(pid: int, reading: int) -> None:
-    """Kills the keeper, and with it the run, and waits until the last process of the run let go of the pipe."""
-    os.kill(pid, signal.SIGKILL)
-    os.waitpid(pid, 0)
-    while os.read(reading, 1 << 16):
-        pass
-    os.close(reading)
 
 
 if __name__ == "__main__":

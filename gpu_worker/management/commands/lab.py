@@ -31,7 +31,7 @@ class Command(BaseCommand):
             "capabilities": "what this machine can do, and why not",
             "probes": "the diagnostic measurements there are",
             "faults": "the faults that can be injected, with the bounds of their parameters",
-            "self-check": "does this machine reproduce what readings must show? About a minute; stores the result",
+            "self-check": "does this machine reproduce what readings must show? A minute or two; stores the result",
             "sweep": "removes what dead runs of ours left",
         }.items():
             actions.add_parser(name, help=text).add_argument("--json", action="store_true")
@@ -94,7 +94,9 @@ class Command(BaseCommand):
 
         def tell(verdict: Verdict) -> None:
             if not options["json"]:
-                self.stdout.write(f"{'ok    ' if verdict.ok else 'not ok'} {verdict.name}{_after(verdict.why)}")
+                again = "" if verdict.tries == 1 else f"try {verdict.tries}"
+                said = _after("; ".join(filter(None, [verdict.why, again])))
+                self.stdout.write(f"{'ok    ' if verdict.ok else 'not ok'} {verdict.name}{said}")
 
         try:
             stored = check_and_store(timezone.now(), tell=tell)
@@ -102,6 +104,9 @@ class Command(BaseCommand):
             lab.close()
         if options["json"]:
             self.stdout.write(json.dumps({"ok": stored.ok, "machine": stored.machine, **stored.details}, indent=2))
+        else:
+            runs = stored.details["runs"]
+            self.stdout.write(f"{runs['taken']} runs, {runs['disturbed']} of them disturbed and taken again")
         if not stored.ok:
             raise CommandError("this machine does not reproduce the lab's readings", returncode=DOES_NOT_HOLD)
 
@@ -128,8 +133,8 @@ class Command(BaseCommand):
     def do_sweep(self, options: Mapping[str, Any]) -> None:
         from gpu_worker.lab.sweep import sweep
 
-        found = [{"pid": orphan.pid, "what": orphan.what} for orphan in sweep()]
-        lines = [f"ended {one['pid']}: {one['what']}" for one in found]
+        found = [vars(orphan) for orphan in sweep()]
+        lines = [f"ended {one['pid']} of run {one['launcher']}: {one['what']}" for one in found]
         self.show(options, found, lines or ["nothing was left behind"])
 
     def _tell(self, progress: Mapping[str, Any]) -> None:
