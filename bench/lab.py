@@ -12,10 +12,12 @@ from statistics import median
 from typing import Any
 
 from bench.figure import Figure
+from bench.pages import resident_mb
 from config import paths
 
 TORCHRUN = Path(__file__).with_name("torchrun_all_reduce.py")
 REPEATS = 3
+IDLE_S = 1.0
 
 
 def lab_run(*arguments: str) -> dict[str, Any] | None:
@@ -66,27 +68,71 @@ def torchrun_s() -> float:
     return median(taken)
 
 
-def overhead_s() -> float:
-    """What the lab adds around the seconds that it measures: fabric, launch and teardown, 8 ranks."""
+def overhead_s(pause_s: float) -> float:
+    """What the lab adds around the seconds that it measures: fabric, launch and teardown, 8 ranks.
+
+    With a pause before each run the next fabric stands already, as for a candidate; without one the run waits for it.
+    """
     from gpu_worker.lab import run as lab
     from gpu_worker.specs import ExperimentSpec, Setting, Topology
 
-    setting = Setting(topology=Topology(kind="flat", hosts=8), placement=tuple(range(8)))
+    setting = Setting(topology=Topology(hosts_per_leaf=4), placement=tuple(range(8)))
     with_ = {"size": "job", "placement": "as-job"}
     spec = ExperimentSpec.model_validate(
         {"experiment": "microbenchmark", "with": with_, "setting": setting, "repeats": 3}
     )
-    lab.warm_up()
+    lab.run_experiment(spec)
     taken = []
     for _ in range(REPEATS):
+        time.sleep(pause_s)
         began = time.perf_counter()
         run = lab.run_experiment(spec)
         wall_s = time.perf_counter() - began
         kept = [iteration["seconds"] for iteration in run.iterations]
         # The discarded first iteration takes about as long as a kept one.
         taken.append(wall_s - sum(kept) - median(kept))
-    lab.close()
     return median(taken)
+
+
+def job_run_s() -> float:
+    """Wall time of the flagship's healthy job, as a step of a candidate's waits for it."""
+    from gpu_worker.lab import run as lab
+    from gpu_worker.specs import ExperimentSpec
+
+    taken = []
+    for _ in range(REPEATS):
+        began = time.perf_counter()
+        lab.run_experiment(ExperimentSpec(experiment="job"))
+        taken.append(time.perf_counter() - began)
+    return median(taken)
+
+
+def memory_mb() -> tuple[float, float]:
+    """(owner, launcher with the fabric that it keeps ready): shared pages counted once, after a few runs."""
+    from gpu_worker.lab import run as lab
+    from gpu_worker.lab.sweep import processes
+
+    launcher = lab.launcher_pid()
+    time.sleep(IDLE_S)
+    ours = processes()
+    return resident_mb({os.getpid()}), resident_mb({p.pid for p in ours.values() if p.owner == ours[launcher].owner})
+
+
+def with_a_warm_launcher() -> list[Figure]:
+    from gpu_worker.lab import run as lab
+
+    try:
+        idle, busy = overhead_s(IDLE_S), overhead_s(0.0)
+        job, (owner, launcher) = job_run_s(), memory_mb()
+    finally:
+        lab.close()
+    return [
+        Figure("lab", "overhead around the measured seconds, 8 ranks, lab idle before", idle, "s", mark=0.3),
+        Figure("lab", "the same, runs back to back", busy, "s", note="waits for the next fabric to be built"),
+        Figure("lab", "a run of the job, 4 ranks, 6 steps", job, "s"),
+        Figure("memory", "launcher with the fabric that it keeps ready", launcher, "MB"),
+        Figure("memory", "owner of the launcher", owner, "MB"),
+    ]
 
 
 def measure() -> list[Figure]:
@@ -106,5 +152,5 @@ def measure() -> list[Figure]:
         Figure("lab", "a first reading, lab warm, 4 ranks, small message", warm, "s"),
         Figure("lab", "the same by torchrun", cold, "s"),
         Figure("lab", "times sooner than torchrun", cold / warm, "", mark=20.0, at_least=True),
-        Figure("lab", "overhead around the measured seconds, 8 ranks", overhead_s(), "s", mark=0.3),
+        *with_a_warm_launcher(),
     ]
