@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from gpu_worker.fabric.plan import at_nominal_rates, plan_fabric, same_but_rates
-from gpu_worker.lab import run as lab
+from gpu_worker.lab.plan import plan_run
 from gpu_worker.lab.sweep import processes
-from gpu_worker.specs import Fault, Setting, Topology, WholeRun
+from gpu_worker.launcher.client import Launcher
+from gpu_worker.specs import Fault, Setting, Topology
+from tests.gpu_worker.lab.conftest import spec_for
 
 FLAT = Setting(topology=Topology(kind="flat", hosts=2), placement=(0, 1))
 DEGRADED = Fault(cause="degraded-link", place="link:host1-switch", params={"rate": 50e6})
-
-
-def rates(run: WholeRun) -> dict[str, int]:
-    return {way: rate for link in run.fabric["links"] for way, rate in link["rate"].items()}
 
 
 def test_fabrics_that_differ_in_rates_alone_are_the_same_to_build():
@@ -27,34 +27,44 @@ def test_fabrics_that_differ_in_rates_alone_are_the_same_to_build():
     assert not same_but_rates(healthy, plan_fabric(Topology(spines=3)))
 
 
-def small(*faults: Fault, setting: Setting = FLAT, repeats: int) -> dict:
-    return {"setting": setting, "faults": faults, "repeats": repeats, "size_bytes": 1_000_000}
+@pytest.fixture(scope="module")
+def launcher() -> Iterator[Launcher]:
+    """Of these tests alone: what it keeps ready depends on the run before."""
+    started = Launcher()
+    yield started
+    started.close()
+
+
+def raw(launcher: Launcher, *faults: Fault, setting: Setting = FLAT) -> dict[str, Any]:
+    spec = spec_for("microbenchmark", *faults, setting=setting, repeats=2, size_bytes=1_000_000)
+    return launcher.run(plan_run(spec).to_order())
+
+
+def seconds(raw: dict[str, Any]) -> float:
+    return max(rank["seconds"][-1] for rank in raw["phases"][0]["ranks"])
 
 
 @pytest.mark.lab
-def test_the_next_run_gets_a_fresh_fabric_at_its_own_rates_whatever_the_last_one_broke(run):
-    first = run("microbenchmark", **small(repeats=1))
-    broken = run("microbenchmark", **small(DEGRADED, repeats=2))
-    healthy = run("microbenchmark", **small(repeats=3))
-    assert broken.fabric["kept_ready"] and healthy.fabric["kept_ready"]
-    assert rates(broken)["host1->switch"] == rates(broken)["switch->host1"] == 50_000_000
-    assert rates(healthy) == rates(first)
-    assert broken.iterations[0]["seconds"] > 2 * healthy.iterations[0]["seconds"]
+def test_the_next_run_gets_a_fresh_fabric_at_its_own_rates_whatever_the_last_one_broke(launcher):
+    first, broken, healthy = raw(launcher), raw(launcher, DEGRADED), raw(launcher)
+    assert [one["kept_ready"] for one in (first, broken, healthy)] == [False, True, True]
+    rates = broken["phases"][0]["rates"]
+    assert rates["host1->switch"] == rates["switch->host1"] == 50_000_000
+    assert healthy["phases"][0]["rates"] == first["phases"][0]["rates"]
+    assert seconds(broken) > 2 * seconds(healthy)
 
 
 @pytest.mark.lab
-def test_a_fabric_of_another_shape_is_built_anew(run):
-    run("microbenchmark", **small(repeats=1))
+def test_a_fabric_of_another_shape_is_built_anew(launcher):
     three = Setting(topology=Topology(kind="flat", hosts=3), placement=(0, 1, 2))
-    assert not run("microbenchmark", **small(setting=three, repeats=1)).fabric["kept_ready"]
+    assert not raw(launcher, setting=three)["kept_ready"]
 
 
 @pytest.mark.lab
-def test_a_fabric_that_was_killed_while_it_waited_is_replaced(run):
-    run("microbenchmark", **small(repeats=4))
-    launcher = lab.launcher_pid()
-    keepers = [one.pid for one in processes().values() if one.parent == launcher]
+def test_a_fabric_that_was_killed_while_it_waited_is_replaced(launcher):
+    raw(launcher)
+    keepers = [one.pid for one in processes().values() if one.parent == launcher.pid]
     for pid in keepers:
         os.kill(pid, 9)
     assert keepers
-    assert not run("microbenchmark", **small(repeats=5)).fabric["kept_ready"]
+    assert not raw(launcher)["kept_ready"]
