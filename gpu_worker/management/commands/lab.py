@@ -114,7 +114,10 @@ class Command(BaseCommand):
         from gpu_worker.matrix.command import RunMatrix
 
         matrix = RunMatrix(options["faults"], options["runs"], settings.DATA_DIR / "matrix")
-        not_had = [] if options["judge_only"] else matrix.take(lambda told: self._told_run(told, options))
+        try:
+            not_had = [] if options["judge_only"] else matrix.take(lambda told: self._told_run(told, options))
+        except KeyboardInterrupt:
+            raise CommandError("interrupted; the same command goes on from here", returncode=DOES_NOT_HOLD) from None
         judged = matrix.judge()
         self.show(options, table.as_json(judged), table.lines(judged))
         if options["write_docs"]:
