@@ -70,6 +70,44 @@ class Job(Frozen):
         default=0, ge=0, le=1000, description="steps between full collections; 0 leaves them to the interpreter"
     )
     collect_first: int = Field(default=0, ge=0, le=1000, description="the step of a rank's first full collection")
+    small_tensors: int = Field(
+        default=0, ge=0, le=448, description="learned vectors of 1 kB, spread evenly over the four blocks"
+    )
+    accumulation: int = Field(default=1, ge=1, le=16, description="microbatches a step, reduced once")
+    communication_dtype: Literal["float32", "bfloat16", "float64"] = Field(
+        default="float32", description="what gradients are cast to while they are reduced"
+    )
+    blocking_reads: int = Field(
+        default=0,
+        ge=0,
+        le=400,
+        description="metrics a step that are summed over the ranks and read on the host",
+    )
+    slow_blocks: int = Field(
+        default=0, ge=0, le=4, description="blocks whose products run in double precision, attention not fused"
+    )
+    rows_a_kernel: int = Field(
+        default=0, ge=0, le=4096, description="products are made in slices of so many rows, each from Python; 0: whole"
+    )
+    extra_backward: int = Field(
+        default=0, ge=0, le=1000, description="products more that each block computes in its backward pass"
+    )
+    windows: float = Field(
+        default=1.0, ge=0.25, le=16, description="windows of each document that are trained on: tokens a sample"
+    )
+    length_spread: float = Field(
+        default=0.0,
+        ge=0,
+        le=2,
+        description="sigma of the log-normal of mean 1 that each step's windows are drawn from",
+    )
+    same_shard: bool = Field(default=False, description="every rank reads the order of rank 0")
+    loader_workers: int = Field(
+        default=0, ge=0, le=4, description="processes that read and decode batches ahead; 0: the training loop reads"
+    )
+    prefetch: int = Field(default=2, ge=0, le=16, description="batches that the loader's workers hold ready")
+    decode_passes: int = Field(default=0, ge=0, le=200, description="passes over a document's text to decode it")
+    synthetic: bool = Field(default=False, description="batches are made on the spot instead of read")
 
 
 class Fault(Frozen):
@@ -170,8 +208,9 @@ class WholeRun(BaseModel):
         default_factory=list,
         description="job: one a rank: {rank, host, interface (as its sockets show), "
         "steps: [{start, input_s, input_bytes, forward_s, backward_s, exposed_s, optimizer_s, total_s, "
-        "samples (this rank's, really trained on), loss, collectives: [{bytes, launch, done}], "
-        "compute_cpu_s, compute_run_delay_s, collection_s, resident_bytes (the last four since they are taken)}], "
+        "samples (this rank's, really trained on), loss, collectives: [{bytes, launch, done}], and in newer runs "
+        "tokens, sample_ids, `what: metric` on a collective that is none of gradients, "
+        "compute_cpu_s, compute_run_delay_s, collection_s, resident_bytes}], "
         "telemetry: {wall_s, compute_wall_s, cpu_s, run_delay_s, "
         "voluntary_switches, involuntary_switches, tcp_retransmits, "
         "kernel: see gpu_worker.ranks.kernel and .collector}}; measured steps only",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpu_worker.experiments.base import Experiment, Phase, Setup
 from gpu_worker.jobs.records import job_ranks
-from gpu_worker.jobs.shape import GRADIENT_BYTES
+from gpu_worker.jobs.shape import reduced_bytes
 
 if TYPE_CHECKING:
     from gpu_worker.lab.plan import RunPlan
@@ -24,7 +24,7 @@ def phases(setup: Setup) -> tuple[Phase, ...]:
             rank_job=setup.rank_job,
             body=BODY,
             fed=True,
-            size_bytes=GRADIENT_BYTES,
+            size_bytes=reduced_bytes(setup.job),
         ),
     )
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from gpu_worker.experiments.base import Experiment, Phase, Setup
-from gpu_worker.jobs.shape import FLOAT32_BYTES, GRADIENT_BYTES, SMALL_MESSAGE_BYTES
+from gpu_worker.jobs.shape import FLOAT32_BYTES, SMALL_MESSAGE_BYTES, reduced_bytes
 
 if TYPE_CHECKING:
     from gpu_worker.lab.plan import RunPlan
@@ -17,7 +17,7 @@ BODY = "gpu_worker.jobs.microbenchmark:run_microbenchmark"
 def phases(setup: Setup) -> tuple[Phase, ...]:
     spec = setup.spec
     packed = spec.with_.get("placement") == "packed"
-    named = SMALL_MESSAGE_BYTES if spec.with_.get("size") == "small" else GRADIENT_BYTES
+    named = SMALL_MESSAGE_BYTES if spec.with_.get("size") == "small" else reduced_bytes(setup.job)
     return (
         Phase(
             name="microbenchmark",

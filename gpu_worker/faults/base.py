@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from gpu_worker.errors import BadSpec
+from gpu_worker.errors import BadSpec, FaultDidNotFire
 from gpu_worker.injectors.base import Act
 from gpu_worker.specs import Fault, Setting
 
@@ -32,9 +32,10 @@ class Changes:
 
     `job` holds fields of `specs.Job` with their new values, `rank_job` the same for single ranks; `link_rates` are
     bits/s for both directions of a link, `oneway_rates` for one direction (`host0->leaf0`); `source_rates` are bytes/s
-    by rank; `acts` are done to the fabric or the ranks while they run; `must_cross` are links that a flow of the ring
-    has to take, so that the fault can show; with `collide`, two flows of the ring have to share an uplink (those, where
-    `must_cross` names some), which in every other run no two may.
+    by rank, `shared_sources` bytes/s that the ranks of a key have together; `acts` are done to the fabric or the ranks
+    while they run; `must_cross` are links that a flow of the ring has to take, so that the fault can show; with
+    `collide`, two flows of the ring have to share an uplink (those, where `must_cross` names some), which in every
+    other run no two may.
     """
 
     placement: tuple[int, ...] | None = None
@@ -43,6 +44,7 @@ class Changes:
     link_rates: Mapping[str, int] = field(default_factory=dict)
     oneway_rates: Mapping[str, int] = field(default_factory=dict)
     source_rates: Mapping[int, float] = field(default_factory=dict)
+    shared_sources: Mapping[tuple[int, ...], float] = field(default_factory=dict)
     acts: tuple[Act, ...] = ()
     must_cross: tuple[str, ...] = ()
     collide: bool = False
@@ -123,6 +125,25 @@ def rank_of(setting: Setting, fault: Fault) -> int:
         return setting.placement.index(int(number))
     last = len(setting.placement) - 1
     raise BadSpec(f"fault {fault.cause} needs a place from rank:0 to rank:{last}, not {fault.place!r}")
+
+
+def trained(raw: Mapping[str, Any], rank: int = 0) -> bool:
+    """Whether the main phase of the run was the training job, step by step, and had that rank."""
+    ranks = raw["ranks"]
+    return len(ranks) > rank and all("steps" in one and one["steps"] for one in ranks)
+
+
+def each_step(raw: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Every measured step of every rank."""
+    return [step for rank in raw["ranks"] for step in rank["steps"]]
+
+
+def prove_samples(raw: Mapping[str, Any], wanted: int) -> dict[str, Any]:
+    """The proof that every rank really trained on so many samples in every step. Raises FaultDidNotFire."""
+    seen = {step["samples"] for step in each_step(raw)}
+    if seen != {wanted}:
+        raise FaultDidNotFire(f"every step should train on {wanted} samples a rank, but they had {sorted(seen)}")
+    return {"samples": wanted}
 
 
 def refuse_place(fault: Fault) -> None:

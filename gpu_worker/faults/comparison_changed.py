@@ -7,8 +7,8 @@ from typing import Any
 
 from pydantic import Field
 
-from gpu_worker.errors import BadSpec, FaultDidNotFire
-from gpu_worker.faults.base import NOT_EXERCISED, Changes, FaultKind, Params, params_of, refuse_place
+from gpu_worker.errors import BadSpec
+from gpu_worker.faults.base import NOT_EXERCISED, Changes, FaultKind, Params, params_of, prove_samples, refuse_place
 from gpu_worker.specs import Fault, Setting
 
 ID = "comparison-changed"
@@ -36,11 +36,7 @@ def fired(fault: Fault, raw: Mapping[str, Any]) -> dict[str, Any]:
     """Every rank really trained on that many samples in every step."""
     if raw["experiment"] != "job":
         return NOT_EXERCISED
-    wanted = params_of(ComparisonParams, fault).samples
-    seen = {step["samples"] for rank in raw["ranks"] for step in rank["steps"]}
-    if seen != {wanted}:
-        raise FaultDidNotFire(f"every step should train on {wanted} samples a rank, but they had {sorted(seen)}")
-    return {"samples": wanted}
+    return prove_samples(raw, params_of(ComparisonParams, fault).samples)
 
 
 FAULT = FaultKind(

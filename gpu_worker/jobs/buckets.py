@@ -6,6 +6,7 @@ Imports torch: for the ranks alone.
 
 from __future__ import annotations
 
+import contextlib
 import time
 from typing import Any, Protocol
 
@@ -26,9 +27,15 @@ class Buckets(Protocol):
     launched_at: float
     scheduled_at_launch: Scheduled
 
-    def forward(self, tokens: Tensor) -> Tensor: ...
+    def forward(self, tokens: Tensor, *, last: bool = True) -> Tensor: ...
 
-    def backward(self, loss: Tensor) -> None: ...
+    def backward(self, loss: Tensor, *, last: bool = True) -> None:
+        """Gradients add up until the `last` microbatch of a step, whose backward pass reduces them."""
+        ...
+
+    def read_metric(self, value: Tensor) -> float:
+        """The sum of a number over all ranks, on the host: waits for what is in flight, then for the sum."""
+        ...
 
     def take_records(self) -> list[dict[str, Any]]: ...
 
@@ -36,9 +43,11 @@ class Buckets(Protocol):
 class _Recorder:
     """Launches averaging all-reduces and keeps a record of each."""
 
-    def __init__(self) -> None:
+    def __init__(self, job: dict[str, Any]) -> None:
         self.launched_at = 0.0
         self.scheduled_at_launch = Scheduled(0.0, 0.0)
+        self._wire_dtype = getattr(torch, job["communication_dtype"])
+        self._in_flight: list[torch.futures.Future[Any]] = []
         self._records: list[dict[str, Any]] = []
 
     def mark_last_launch(self) -> None:
@@ -47,18 +56,37 @@ class _Recorder:
     def reduce(self, gradients: Tensor) -> torch.futures.Future[Any]:
         """Starts the average of `gradients` in place. The future ends after the record has its end."""
         gradients.div_(dist.get_world_size())
-        record = {"bytes": gradients.numel() * gradients.element_size(), "launch": time.monotonic(), "done": 0.0}
-        self._records.append(record)
-        work = dist.all_reduce(gradients, async_op=True)
+        wire = gradients.to(self._wire_dtype)  # the same tensor where nothing is to be cast
+        record = self._begin(wire)
+        work = dist.all_reduce(wire, async_op=True)
 
         def ended(_: torch.futures.Future[Any]) -> Tensor:
             record["done"] = time.monotonic()
-            return gradients
+            return gradients if wire is gradients else gradients.copy_(wire)
 
-        return work.get_future().then(ended)
+        future = work.get_future().then(ended)
+        self._in_flight.append(future)
+        return future
+
+    def read_metric(self, value: Tensor) -> float:
+        for future in self._in_flight:
+            future.wait()
+        self._in_flight.clear()
+        value = value.clone()
+        record = self._begin(value)
+        dist.all_reduce(value)
+        record |= {"done": time.monotonic(), "what": "metric"}
+        return float(value)
+
+    def _begin(self, message: Tensor) -> dict[str, Any]:
+        self._records.append(
+            {"bytes": message.numel() * message.element_size(), "launch": time.monotonic(), "done": 0.0}
+        )
+        return self._records[-1]
 
     def take_records(self) -> list[dict[str, Any]]:
         taken, self._records = self._records, []
+        self._in_flight.clear()
         return taken
 
 
@@ -76,7 +104,7 @@ class OverlappedBuckets(_Recorder):
     """DDP as it comes: a bucket is reduced as soon as its last gradient is there."""
 
     def __init__(self, model: nn.Module, job: dict[str, Any]) -> None:
-        super().__init__()
+        super().__init__(job)
         self.model = _distributed(model, job)
         self.model.register_comm_hook(None, self._hook)
 
@@ -86,10 +114,11 @@ class OverlappedBuckets(_Recorder):
             self.mark_last_launch()
         return self.reduce(bucket.buffer())
 
-    def forward(self, tokens: Tensor) -> Tensor:
-        return self.model(tokens)
+    def forward(self, tokens: Tensor, *, last: bool = True) -> Tensor:
+        with contextlib.nullcontext() if last else self.model.no_sync():
+            return self.model(tokens)
 
-    def backward(self, loss: Tensor) -> None:
+    def backward(self, loss: Tensor, *, last: bool = True) -> None:
         loss.backward()
 
 
@@ -97,16 +126,20 @@ class SerialBuckets(_Recorder):
     """The same buckets, but none is launched before the whole backward pass is over."""
 
     def __init__(self, model: nn.Module, job: dict[str, Any]) -> None:
-        super().__init__()
+        super().__init__(job)
         self.model = _distributed(model, job)
         self._buckets = _fill_buckets(list(model.parameters()), int(job["bucket_cap_mb"] * MEBIBYTE))
 
-    def forward(self, tokens: Tensor) -> Tensor:
+    def forward(self, tokens: Tensor, *, last: bool = True) -> Tensor:
         with self.model.no_sync():  # DDP decides in the forward pass whether the backward pass will reduce
             return self.model(tokens)
 
-    def backward(self, loss: Tensor) -> None:
+    def backward(self, loss: Tensor, *, last: bool = True) -> None:
         loss.backward()
+        if last:
+            self._reduce_all()
+
+    def _reduce_all(self) -> None:
         self.mark_last_launch()
         for bucket in self._buckets:
             gradients = [parameter.grad for parameter in bucket if parameter.grad is not None]

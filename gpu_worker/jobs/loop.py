@@ -7,6 +7,7 @@ communication (from then until every gradient is reduced), optimizer.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,15 +15,15 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
+from gpu_worker.jobs.batches import Batch, Batches
 from gpu_worker.jobs.buckets import Buckets, OverlappedBuckets, SerialBuckets
 from gpu_worker.jobs.model import ByteModel
-from gpu_worker.jobs.shape import DIMENSIONS, RECORD_BYTES
+from gpu_worker.jobs.reads import BlockingReads
 from gpu_worker.launcher.channel import Channel
 from gpu_worker.ranks.body import measure_when_all_are_warm
 from gpu_worker.ranks.collector import Collector
 from gpu_worker.ranks.cores import bind
 from gpu_worker.ranks.kernel import KernelWatch, resident_bytes
-from gpu_worker.ranks.source import RECORDS, Reader
 from gpu_worker.ranks.telemetry import Scheduled, scheduled, usage
 
 LEARNING_RATE = 3e-4
@@ -43,45 +44,53 @@ class Compute:
 
 
 @dataclass
+class Phases:
+    """What a step has spent so far, in seconds: the phases of each of its microbatches added up."""
+
+    input_s: float = 0.0
+    forward_s: float = 0.0
+    backward_s: float = 0.0
+    cpu_s: float = 0.0  # of forward and backward, as is the time on a run queue
+    run_delay_s: float = 0.0
+
+
+@dataclass
 class Trainer:
     """One rank's model, its optimizer, its batches and its timers."""
 
     plan: dict[str, Any]
     rank: int
-    reader: Reader
+    batches: Batches
     buckets: Buckets
     optimizer: torch.optim.Optimizer
-    order: torch.Generator
+    counts: Counter[str]
     collector: Collector
     compute: Compute = field(default_factory=Compute)
 
     def step(self) -> dict[str, Any]:
         """One training step: the entry of `WholeRun.ranks[].steps`, times on the monotonic clock."""
-        start = time.monotonic()
-        tokens = self._batch()
-        fed, before, collected_s = time.monotonic(), scheduled(), self.collector.spent_s
-        self.collector.step()
-        loss = self.buckets.forward(tokens)
-        forwarded = time.monotonic()
-        self.buckets.backward(loss)
+        start, spent, held, collected_s = time.monotonic(), Phases(), [], self.collector.spent_s
+        count = self.plan["job"]["accumulation"]
+        for number in range(count):
+            held.append(self._microbatch(spent, first=number == 0, last=number == count - 1, share=1 / count))
         reduced, launched = time.monotonic(), self.buckets.launched_at
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=False)
         end = time.monotonic()
-        spent = self.buckets.scheduled_at_launch - before
-        self.compute.add(launched - fed, spent)
-        samples = tokens.shape[0]
+        batches = [batch for batch, _ in held]
         return {
             "start": start,
-            "input_s": fed - start,
-            "input_bytes": samples * RECORD_BYTES,
-            "forward_s": forwarded - fed,
-            "backward_s": launched - forwarded,
+            "input_s": spent.input_s,
+            "input_bytes": sum(batch.read_bytes for batch in batches),
+            "forward_s": spent.forward_s,
+            "backward_s": spent.backward_s,
             "exposed_s": reduced - launched,
             "optimizer_s": end - reduced,
             "total_s": end - start,
-            "samples": samples,
-            "loss": float(loss.detach()),
+            "samples": sum(batch.samples for batch in batches),
+            "tokens": sum(batch.tokens.shape[0] * (batch.tokens.shape[1] - 1) for batch in batches),
+            "sample_ids": [index for batch in batches for index in batch.ids],
+            "loss": sum(float(loss.detach()) for _, loss in held),
             "collectives": self.buckets.take_records(),
             "compute_cpu_s": spent.cpu_s,
             "compute_run_delay_s": spent.run_delay_s,
@@ -89,34 +98,60 @@ class Trainer:
             "resident_bytes": resident_bytes(),
         }
 
-    def _batch(self) -> Tensor:
-        """(microbatch, context + 1) bytes: a window of each of the next documents in this rank's shuffled order."""
-        count, window = self.plan["job"]["microbatch"], DIMENSIONS.context + 1
-        indices = torch.randint(RECORDS, (count,), generator=self.order).tolist()
-        documents = torch.frombuffer(self.reader.read(indices), dtype=torch.uint8).view(count, RECORD_BYTES)
-        first = int(torch.randint(RECORD_BYTES - window, (1,), generator=self.order))
-        return documents[:, first : first + window].long()
+    def _microbatch(self, spent: Phases, *, first: bool, last: bool, share: float) -> tuple[Batch, Tensor]:
+        """Input, forward and backward of one microbatch, whose gradients count for `share` of the step's."""
+        begun = time.monotonic()
+        batch = self.batches.next()
+        fed, before = time.monotonic(), scheduled()
+        if first:
+            self.collector.step()
+        loss = self.buckets.forward(batch.tokens, last=last)
+        if share != 1:
+            loss = loss * share
+        forwarded = time.monotonic()
+        self.buckets.backward(loss, last=last)
+        ended, after = (
+            (self.buckets.launched_at, self.buckets.scheduled_at_launch) if last else (time.monotonic(), scheduled())
+        )
+        spent.input_s += fed - begun
+        spent.forward_s += forwarded - fed
+        spent.backward_s += ended - forwarded
+        spent.cpu_s += (after - before).cpu_s
+        spent.run_delay_s += (after - before).run_delay_s
+        self.compute.add(ended - fed, after - before)
+        return batch, loss
 
 
 def make_trainer(plan: dict[str, Any], rank: int, source: int) -> Trainer:
     job = plan["job"]
-    model = ByteModel()
+    batches = Batches(job, rank, source)  # its workers are forked before this thread is bound, and may run anywhere
+    bind(rank, job["binding"])
+    model = ByteModel(job=job)
     buckets: Buckets = OverlappedBuckets(model, job) if job["overlap"] else SerialBuckets(model, job)
+    if job["blocking_reads"]:
+        model.after_block = BlockingReads(buckets, job["blocking_reads"], len(model.blocks))
     optimizer = torch.optim.AdamW(model.parameters(), lr=LEARNING_RATE, foreach=job["script"] == "a")
-    order = torch.Generator().manual_seed(job["shuffle_seed"] * 1000 + rank)
     collector = Collector(job["live_objects"], job["collect_every"], job["collect_first"])
-    return Trainer(plan, rank, Reader(source), buckets, optimizer, order, collector)
+    return Trainer(plan, rank, batches, buckets, optimizer, model.counts, collector)
 
 
 def run_job(plan: dict[str, Any], rank: int, channel: Channel, source: int | None) -> dict[str, Any]:
-    """Warm-up steps, then measured ones: {"steps": […], "telemetry": {…}, "usage": {…}} of this rank."""
+    """Warm-up steps, then measured ones: {"steps": […], "telemetry": {…}, "usage": {…}, "computed": {…}} of this rank.
+
+    `computed` counts what the unusual paths of the model and of its input did in the measured part; empty otherwise.
+    """
     assert source is not None
-    bind(rank, plan["job"]["binding"])
-    trainer = make_trainer(plan, rank, source)
+    return measure(make_trainer(plan, rank, source), plan, rank, channel)
+
+
+def measure(trainer: Trainer, plan: dict[str, Any], rank: int, channel: Channel) -> dict[str, Any]:
+    """Warm-up steps, then measured ones, of a trainer that was made for this rank."""
     for _ in range(plan["job"]["warmup_steps"]):
         trainer.step()
     measure_when_all_are_warm(channel)
     dist.barrier()
+    trainer.counts.clear()
+    trainer.batches.merges, trainer.batches.loader_cpu_s = 0, 0.0
     watch = KernelWatch()
     trainer.compute, before, begun, steps = Compute(), usage(), time.monotonic(), []
     for number in range(plan["job"]["measured_steps"]):
@@ -124,6 +159,7 @@ def run_job(plan: dict[str, Any], rank: int, channel: Channel, source: int | Non
         if rank == 0:
             channel.send({"event": "progress", "done": number + 1, "total": plan["job"]["measured_steps"]})
     wall_s, used = time.monotonic() - begun, usage().since(before)
+    used["process_cpu_s"] += trainer.batches.loader_cpu_s  # the loader's workers are this rank's own work
     telemetry = {
         "wall_s": wall_s,
         "compute_wall_s": trainer.compute.wall_s,
@@ -133,4 +169,6 @@ def run_job(plan: dict[str, Any], rank: int, channel: Channel, source: int | Non
         "tcp_segments_out": used["tcp_segments_out"],
         "kernel": {**watch.since_begun(), "compute_threads": torch.get_num_threads(), **trainer.collector.counted()},
     }
-    return {"steps": steps, "telemetry": telemetry, "usage": used}
+    if trainer.batches.merges:
+        trainer.counts["pairs_merged"] = trainer.batches.merges
+    return {"steps": steps, "telemetry": telemetry, "usage": used, "computed": dict(trainer.counts)}

@@ -22,6 +22,7 @@ def job_ranks(phase: Phase, ranks: Sequence[Mapping[str, Any]]) -> list[dict[str
             "interface": rank["interface"],
             "steps": [_step(step, origin) for step in rank["steps"]],
             "telemetry": {name: rounded(value) for name, value in rank["telemetry"].items()},
+            **({"computed": rank["computed"]} if rank.get("computed") else {}),
         }
         for number, rank in enumerate(ranks)
     ]
@@ -33,6 +34,7 @@ def _step(step: Mapping[str, Any], origin: float) -> dict[str, Any]:
             "bytes": entry["bytes"],
             "launch": round(entry["launch"] - origin, DIGITS_S),
             "done": round(entry["done"] - origin, DIGITS_S),
+            **({"what": entry["what"]} if "what" in entry else {}),
         }
         for entry in step["collectives"]
     ]

@@ -7,9 +7,14 @@ their gradients need on a 400 Mbit/s ring.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gpu_worker.specs import Job
 
 FLOAT32_BYTES = 4
 RECORD_BYTES = 8192  # one document of the data set, as stored and as delivered
+WIRE_BYTES = {"float32": 4, "bfloat16": 2, "float64": 8}
 
 
 @dataclass(frozen=True)
@@ -25,16 +30,50 @@ class Dimensions:
 
     @property
     def parameters(self) -> int:
-        """Trained numbers: two embeddings, the blocks (attention, feed-forward, two norms), last norm and head."""
+        """Trained numbers of the model without small tensors."""
+        return sum(self.tensors())
+
+    def tensors(self, small: int = 0) -> tuple[int, ...]:
+        """Numbers in each trained tensor, in the order in which the model registers them.
+
+        Two embeddings; the blocks (small tensors, norm, attention, norm, feed-forward); last norm and head. `small`
+        vectors are spread evenly over the blocks, the first ones taking what is left over.
+        """
         width, inner = self.width, self.inner
-        attention = width * 3 * width + 3 * width + width * width + width
-        feed_forward = width * inner + inner + inner * width + width
-        block = attention + feed_forward + 4 * width
-        embeddings = (self.vocabulary + self.context) * width
-        head = width * self.vocabulary + self.vocabulary
-        return embeddings + self.layers * block + 2 * width + head
+        attention = (width * 3 * width, 3 * width, width * width, width)
+        feed_forward = (width * inner, inner, inner * width, width)
+        block = (width, width, *attention, width, width, *feed_forward)
+        blocks = (number for count in self.small_by_block(small) for number in (*(width,) * count, *block))
+        head = (width, width, width * self.vocabulary, self.vocabulary)
+        return (self.vocabulary * width, self.context * width, *blocks, *head)
+
+    def small_by_block(self, small: int) -> tuple[int, ...]:
+        """How many of the small tensors each block holds."""
+        return tuple(small // self.layers + (at < small % self.layers) for at in range(self.layers))
+
+    def step_flops(self, rows: float) -> float:
+        """Floating-point operations of the products of one step over `rows` windows.
+
+        A product of a weight costs 2 a number forward and 4 backward; blocks are computed again in the backward pass,
+        which makes it 8, and attention adds its two products of context by context (4·context·width a token forward).
+        Source: Narayanan et al. 2021, with this model's inner width.
+        """
+        width, tokens = self.width, rows * self.context
+        block = 4 * width * width + 2 * width * self.inner
+        attention = 4 * self.context * width * 4
+        return float(tokens * (self.layers * (8 * block + attention) + 6 * width * self.vocabulary))
 
 
 DIMENSIONS = Dimensions()
 GRADIENT_BYTES = DIMENSIONS.parameters * FLOAT32_BYTES
 SMALL_MESSAGE_BYTES = 64_000
+
+
+def gradient_sizes(small_tensors: int = 0, dtype: str = "float32") -> list[int]:
+    """Bytes of each gradient as it is reduced, in the order in which the model registers its parameters."""
+    return [numbers * WIRE_BYTES[dtype] for numbers in DIMENSIONS.tensors(small_tensors)]
+
+
+def reduced_bytes(job: Job) -> int:
+    """Bytes that a step of the job reduces."""
+    return sum(gradient_sizes(job.small_tensors, job.communication_dtype))

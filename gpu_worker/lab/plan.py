@@ -31,7 +31,7 @@ from gpu_worker.specs import ExperimentSpec, Job, Setting
 MAX_RANKS = 16
 MAX_MESSAGE_BYTES = 1 << 30
 INTERFACE_NAMES = {"fabric": FABRIC_INTERFACE, "management": MANAGEMENT_INTERFACE}
-BY_KEY = ("job", "rank_job", "link_rates", "oneway_rates", "source_rates")
+BY_KEY = ("job", "rank_job", "link_rates", "oneway_rates", "source_rates", "shared_sources")
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,7 @@ class RunPlan:
     phases: tuple[Phase, ...]
     acts: tuple[Act, ...]
     source_rates: Mapping[int, float]
+    shared_sources: Mapping[tuple[int, ...], float]
     must_cross: tuple[str, ...]
     collide: bool
 
@@ -74,6 +75,7 @@ class RunPlan:
             "acts": [act.model_dump() for act in self.acts],
             "phases": [self._phase(phase) for phase in self.phases],
             "source_rates": {str(rank): rate for rank, rate in self.source_rates.items()},
+            "shared_sources": [[list(ranks), rate] for ranks, rate in self.shared_sources.items()],
             "deadline_s": self.spec.deadline_s,
         }
 
@@ -119,6 +121,7 @@ def plan_run(spec: ExperimentSpec) -> RunPlan:
         phases=experiment_of(spec.experiment).phases(setup),
         acts=changes.acts,
         source_rates=changes.source_rates,
+        shared_sources=changes.shared_sources,
         must_cross=changes.must_cross,
         collide=changes.collide,
     )

@@ -80,7 +80,7 @@ class Ranks:
         feeds = [socket.socketpair() for _ in plan["ranks"]] if plan["fed"] else []
         if feeds:
             rates = {int(rank): rate for rank, rate in plan["source_rates"].items()}
-            self.helpers.fork(lambda: serve_ranks(data_set, _keep(feeds, 0), rates))
+            self.helpers.fork(lambda: serve_ranks(data_set, _keep(feeds, 0), rates, plan["shared_sources"]))
             # Before the ranks are forked: a rank that held the store's ends too would never see it hang up.
             for ours, _ in feeds:
                 ours.close()
@@ -186,7 +186,7 @@ def _run_phase(
 ) -> dict[str, Any]:
     begun = time.monotonic()
     out.send({"event": "progress", "phase": "ranks", "done": 0, "total": 1})
-    phase = {**phase, "source_rates": plan["source_rates"]}
+    phase = {**phase, **{name: plan[name] for name in ("source_rates", "shared_sources")}}
     ranks, paths, tries = _launch_on_good_paths(phase, fabric, data_set, deadline)
     launch_s = time.monotonic() - begun
     ranks.report_progress_to(lambda message: out.send({**message, "phase": "measuring"}))

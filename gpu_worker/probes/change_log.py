@@ -16,10 +16,28 @@ KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
         "environment variables of the ranks",
         ("flight_recorder_entries", "interface", "threads", "binding"),
     ),
-    "versions": ("revision of the training script", ("script", "live_objects", "collect_every", "collect_first")),
+    "versions": (
+        "revision of the training script",
+        (
+            *("script", "live_objects", "collect_every", "collect_first"),
+            *("slow_blocks", "rows_a_kernel", "extra_backward", "small_tensors"),
+        ),
+    ),
     "placement": ("hosts of the ranks", ()),
-    "schedule": ("settings of the gradient reduction", ("gradient_as_bucket_view", "overlap", "bucket_cap_mb")),
-    "data": ("settings of the data loader", ("shuffle_seed", "microbatch")),
+    "schedule": (
+        "settings of the gradient reduction",
+        (
+            *("gradient_as_bucket_view", "overlap", "bucket_cap_mb", "accumulation"),
+            *("communication_dtype", "blocking_reads"),
+        ),
+    ),
+    "data": (
+        "settings of the data loader",
+        (
+            *("shuffle_seed", "microbatch", "windows", "length_spread", "same_shard"),
+            *("loader_workers", "prefetch", "decode_passes", "synthetic"),
+        ),
+    ),
 }
 NOT_CHANGES = ("measured_steps", "warmup_steps")  # how long we look, not how the job runs
 assert {name for _, names in KINDS.values() for name in names} | set(NOT_CHANGES) == set(Job.model_fields)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from statistics import median
 from typing import Any
@@ -13,6 +14,7 @@ from gpu_worker.readable import say
 from gpu_worker.specs import WholeRun
 
 SERIAL, OVERLAPPED = 0.15, 0.35
+MOST_ROWS = 24
 COMPUTE = (("input", "c6"), ("forward", "c1"), ("backward", "c3"))
 
 
@@ -61,13 +63,24 @@ def _timeline(ranks: list[dict[str, Any]], by_rank: list[tuple[float, ...]]) -> 
         rows.append(("compute", phase, at, at + step[f"{phase}_s"]))
         at += step[f"{phase}_s"]
     rows.append(("compute", "optimizer", at + step["exposed_s"], at + step["exposed_s"] + step["optimizer_s"]))
-    for number, one in enumerate(step["collectives"], 1):
-        name = f"bucket {number}"
-        rows.append((name, say(one["bytes"], "B"), one["launch"] - step["start"], one["done"] - step["start"]))
+    rows += _drawn(step)
     caption = (
         f"A step of median length on rank {rank['rank']}, since it began. The optimizer waits for the last bucket."
     )
     return Series(("row", "what", "from", "to"), ("text", "text", "s", "s"), tuple(rows), caption)
+
+
+def _drawn(step: dict[str, Any]) -> list[tuple[str, str, float, float]]:
+    """A row a collective; where they are too many to draw, a row for each few that follow one another."""
+    held = step["collectives"]
+    few = max(1, math.ceil(len(held) / MOST_ROWS))
+    return [_row(held[at : at + few], at + 1, step["start"]) for at in range(0, len(held), few)]
+
+
+def _row(held: list[dict[str, Any]], first: int, start: float) -> tuple[str, str, float, float]:
+    name = f"bucket {first}" if len(held) == 1 else f"buckets {first}–{first + len(held) - 1}"
+    begun, ended = min(one["launch"] for one in held), max(one["done"] for one in held)
+    return name, say(sum(one["bytes"] for one in held), "B"), begun - start, ended - start
 
 
 def classify(values: Mapping[str, float]) -> str:

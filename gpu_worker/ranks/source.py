@@ -36,10 +36,41 @@ def make_data_set() -> int:
     return descriptor
 
 
-def serve_ranks(data_set: int, sockets: Sequence[socket.socket], bytes_per_s: Mapping[int, float]) -> None:
-    """One thread a rank, until every rank has hung up. `bytes_per_s` limits the ranks that it names."""
+class Pace:
+    """A budget of bytes a second for whoever is served through it, piece by piece in the order of asking."""
+
+    def __init__(self, bytes_per_s: float) -> None:
+        self.piece_bytes = max(1, int(bytes_per_s * PACE_S))
+        self._bytes_per_s = bytes_per_s
+        self._free_at = 0.0
+        self._lock = threading.Lock()
+
+    def begin(self) -> None:
+        """Of a delivery: what the budget did not give away before is lost."""
+        with self._lock:
+            self._free_at = max(self._free_at, time.monotonic())
+
+    def wait_for(self, size_bytes: int) -> None:
+        """Until the budget has let that many bytes through: the end of a piece goes out when the rate allows it."""
+        with self._lock:
+            self._free_at += size_bytes / self._bytes_per_s
+            free_at = self._free_at
+        time.sleep(max(0.0, free_at - time.monotonic()))
+
+
+def serve_ranks(
+    data_set: int,
+    sockets: Sequence[socket.socket],
+    bytes_per_s: Mapping[int, float],
+    shared: Sequence[tuple[Sequence[int], float]] = (),
+) -> None:
+    """One thread a rank, until every rank has hung up. `bytes_per_s` limits the ranks that it names, each for itself;
+    an entry of `shared` gives several ranks one budget of bytes a second."""
+    paces = {rank: Pace(rate) for rank, rate in bytes_per_s.items()}
+    for ranks, rate in shared:
+        paces |= dict.fromkeys(ranks, Pace(rate))
     threads = [
-        threading.Thread(target=_serve, args=(data_set, own, bytes_per_s.get(rank))) for rank, own in enumerate(sockets)
+        threading.Thread(target=_serve, args=(data_set, own, paces.get(rank))) for rank, own in enumerate(sockets)
     ]
     for thread in threads:
         thread.start()
@@ -47,7 +78,7 @@ def serve_ranks(data_set: int, sockets: Sequence[socket.socket], bytes_per_s: Ma
         thread.join()
 
 
-def _serve(data_set: int, own: socket.socket, bytes_per_s: float | None) -> None:
+def _serve(data_set: int, own: socket.socket, pace: Pace | None) -> None:
     with own:
         while header := own.recv(INDEX.size, socket.MSG_WAITALL):
             (count,) = INDEX.unpack(header)
@@ -55,20 +86,18 @@ def _serve(data_set: int, own: socket.socket, bytes_per_s: float | None) -> None
             body = b"".join(
                 os.pread(data_set, RECORD_BYTES, index * RECORD_BYTES) for (index,) in INDEX.iter_unpack(wanted)
             )
-            _deliver(own, body, bytes_per_s)
+            _deliver(own, body, pace)
 
 
-def _deliver(own: socket.socket, body: bytes, bytes_per_s: float | None) -> None:
-    if bytes_per_s is None:
+def _deliver(own: socket.socket, body: bytes, pace: Pace | None) -> None:
+    if pace is None:
         own.sendall(body)
         return
-    begun, sent = time.monotonic(), 0
-    while sent < len(body):
-        # The end of a piece may be sent once the rate allows it, so that the whole body takes its full time.
-        upto = min(len(body), sent + max(1, int(bytes_per_s * PACE_S)))
-        time.sleep(max(0.0, begun + upto / bytes_per_s - time.monotonic()))
-        own.sendall(body[sent:upto])
-        sent = upto
+    pace.begin()
+    for at in range(0, len(body), pace.piece_bytes):
+        piece = body[at : at + pace.piece_bytes]
+        pace.wait_for(len(piece))
+        own.sendall(piece)
 
 
 class Reader:

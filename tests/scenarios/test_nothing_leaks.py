@@ -14,12 +14,13 @@ from gpu_worker.probes import PROBES
 from gpu_worker.probes.base import variants
 from gpu_worker.serving import queue
 from gpu_worker.specs import Fault, WholeRun
-from scenarios import bank, evidence, palette
+from scenarios import bank, evidence, observe
 from scenarios.evidence_view import build_view
 
 pytestmark = pytest.mark.django_db
 
-EVERY_VARIANT = [(id, with_) for id in palette.offered() for with_ in variants(PROBES[id])]
+TABLE = "leaf-spine-ddp"  # the one whose runs are banked
+EVERY_VARIANT = [(id, with_) for id in observe.steps_of(TABLE) for with_ in variants(PROBES[id])]
 HIDDEN_KEYS = {"faults", "fired", "cause", "place", "instance", "finding", "setup_s", "wall_s", "taken_by"}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -237,12 +238,17 @@ def with_faults():
 
 @pytest.fixture
 def run_for(made, made_microbenchmark_run):
-    """(probe, parameters) -> a healthy run of the experiment that the probe reads."""
+    """(probe, parameters) -> a healthy run of the experiment that the probe reads.
+
+    A run of an experiment of its own comes from `healthy()` of the module `made_<experiment>.py` beside this one.
+    """
 
     def choose(probe, params):
         if probe.experiment(params).startswith("microbenchmark"):
             return made_microbenchmark_run(size=params["size"], placement=params["placement"])
-        assert probe.experiment(params) == experiment_key("job")
-        return made["healthy"]
+        if probe.experiment(params) == experiment_key("job"):
+            return made["healthy"]
+        name = probe.experiment(params).partition("[")[0].replace("-", "_")
+        return import_module(f"{__package__}.made_{name}").healthy()
 
     return choose
