@@ -13,7 +13,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bench import candidates, grading, lab, pages
+from bench import candidates, collectives, grading, lab, pages
 from bench.figure import Figure, table
 from config import paths
 from config.supervisor import ready
@@ -49,7 +49,12 @@ def careful(name: str, part: Callable[[], list[Figure]]) -> list[Figure]:
         return [Figure(name, "could not be measured", None, "", note=repr(error))]
 
 
-PARTS: dict[str, Callable[[], list[Figure]]] = {"grading": grading.measure, "stack": on_a_stack, "lab": lab.measure}
+PARTS: dict[str, Callable[[], list[Figure]]] = {
+    "grading": grading.measure,
+    "stack": on_a_stack,
+    "lab": lab.measure,
+    "collectives": collectives.measure,
+}
 
 
 def main(argv: list[str]) -> int:

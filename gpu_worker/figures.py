@@ -257,3 +257,52 @@ def upright(value: float, text: str, *, role: str = "ink") -> tuple[dict[str, An
         "font": {"size": 13, "color": f"role:{role}"},
     }
     return line, note
+
+
+def matrix(
+    down: Sequence[str],
+    across: Sequence[str],
+    shares: Sequence[Sequence[float | None]],
+    written: Sequence[Sequence[str]],
+    said: Sequence[Sequence[str]],
+) -> dict[str, Any]:
+    """Cells of shares from 0 to 1, each with its number in it: orange where low and blue where high, which those who
+    see no red or green tell apart too. None leaves a cell empty.
+    """
+    return {
+        "type": "heatmap",
+        "y": list(down),
+        "x": list(across),
+        "z": [list(line) for line in shares],
+        "zmin": 0,
+        "zmax": 1,
+        "colorscale": [[0, "role:c5@0.85"], [0.5, "role:c2@0.5"], [1, "role:c6@0.35"]],
+        "showscale": False,
+        "xgap": 3,
+        "ygap": 3,
+        "text": [list(line) for line in written],
+        "texttemplate": "%{text}",
+        "textfont": {"family": "role:mono", "size": 12, "color": "role:ink"},
+        "hovertext": [list(line) for line in said],
+        "hoverinfo": "text",
+    }
+
+
+def curve(
+    name: str, role: str, across: Sequence[float], up: Sequence[float], said: Sequence[str], **line: Any
+) -> dict[str, Any]:
+    """A line through points of two numeric axes; `line` holds what Plotly's `line` takes beside a colour."""
+    drawn = {"color": f"role:{role}", "width": 2, **line}
+    marker = {"color": f"role:{role}", "symbol": "line-ew"}
+    return {**_plane(name, across, up, said), "mode": "lines", "marker": marker, "line": drawn}
+
+
+def cloud(name: str, role: str, across: Sequence[float], up: Sequence[float], said: Sequence[str]) -> dict[str, Any]:
+    """Points between two numeric axes."""
+    marker = {"color": f"role:{role}", "size": 9, "line": {"width": 1, "color": "role:card"}}
+    return {**_plane(name, across, up, said), "mode": "markers", "marker": marker}
+
+
+def _plane(name: str, across: Sequence[float], up: Sequence[float], said: Sequence[str]) -> dict[str, Any]:
+    words = {"hovertext": list(said), "hoverinfo": "text"}
+    return {"type": "scatter", "name": name, "x": list(across), "y": list(up), **words}

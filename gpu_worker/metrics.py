@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from gpu_worker.probes import _job
 from gpu_worker.specs import WholeRun
+from grader.physics import collective
 
 Worse = Literal["higher", "lower"]
 ALL = "all ranks"
@@ -146,7 +147,8 @@ def _fraction_of_floor(run: WholeRun) -> list[MetricSeries]:
     """Wire floor over the time inside the collective: of each step of a job, of each iteration of a microbenchmark."""
     metric = "busbw-over-floor"
     if run.iterations:
-        floor_s = _job.floor_s(len(run.iterations[0]["by_rank"]), run.size_bytes, run.spec.setting.topology.link_rate)
+        op, ranks = run.recorded.get("op", "all-reduce"), len(run.iterations[0]["by_rank"])
+        floor_s = collective(op, ranks, run.size_bytes, run.spec.setting.topology.link_rate).time_s
         at_s, ends = 0.0, []
         for one in run.iterations:
             at_s += one["seconds"]

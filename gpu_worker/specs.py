@@ -49,6 +49,9 @@ class Job(Frozen):
     warmup_steps: int = Field(default=2, ge=1, le=20)
     overlap: bool = Field(default=True, description="reduce buckets during backward; False: after it")
     bucket_cap_mb: float = 1.0
+    first_bucket_mb: float | None = Field(
+        default=None, gt=0, le=1024, description="cap of the first bucket alone; None: as the others"
+    )
     gradient_as_bucket_view: bool = False
     shuffle_seed: int = 17
     flight_recorder_entries: int = Field(

@@ -88,7 +88,7 @@ def provenance(evidence: Evidence, run: WholeRun) -> dict[str, Any]:
         "taken_at": evidence.ready_at.strftime("%Y-%m-%d %H:%M") if evidence.live else "for this release",
         "topology": topology_text(topology),
         "self_check": "passed on this machine" if evidence.live else "passed where the bank was measured",
-        "world_size": len(run.ranks) or len(run.iterations[0]["by_rank"]),
+        "world_size": len(run.fabric["placement"]),
         "link_rate_bits_per_s": topology.link_rate,
         "repeats": repeats_of(run),
     }
@@ -101,5 +101,7 @@ def topology_text(topology: Topology) -> str:
 
 
 def repeats_of(run: WholeRun) -> int:
-    """Kept iterations of a microbenchmark, or measured steps of a job."""
-    return len(run.iterations) if run.iterations else len(run.ranks[0]["steps"])
+    """Kept iterations of a microbenchmark, or measured steps of a job; 1 for what is taken once and kept whole."""
+    if run.iterations:
+        return len(run.iterations)
+    return len(run.ranks[0]["steps"]) if run.ranks else 1

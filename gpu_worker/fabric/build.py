@@ -16,10 +16,8 @@ from pyroute2 import IPRoute
 
 from gpu_worker.errors import RunFailed
 from gpu_worker.fabric.namespaces import enter_network, new_network
-from gpu_worker.fabric.plan import FabricPlan, Node, Port, Route, directions
+from gpu_worker.fabric.plan import BURST_BYTES, FabricPlan, Node, Port, Route, directions
 
-# At 64 kB or less a healthy ring falls to half its rate: offloaded segments of 64 kB wait for a whole bucket.
-BURST_BYTES = 256_000
 # Deep enough that a window-driven sender never meets its end: in the buckets loss is a fault, not a habit.
 QUEUE_BYTES = 4_000_000
 # The kernel's default may be BBR, whose probing costs a healthy ring 1-2 % in one launch of four and hides loss.

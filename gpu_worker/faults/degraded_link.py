@@ -50,7 +50,12 @@ FAULT = FaultKind(
     params=LinkParams,
     plan=plan,
     fired=fired,
-    shows=("microbenchmark[placement=as-job,size=job]", "link-rates[scope=all]"),
+    shows=(
+        "microbenchmark[placement=as-job,size=job]",
+        "microbenchmark-sweep",
+        "pairwise-bandwidth[scope=disjoint-pairs]",
+        "link-rates[scope=all]",
+    ),
     spares=(
         "microbenchmark[placement=packed,size=job]",
         "per-rank-step-times",

@@ -37,7 +37,11 @@ FAULT = FaultKind(
     params=NoParams,
     plan=plan,
     fired=fired,
-    shows=("microbenchmark[placement=as-job,size=job]", "library-choices"),
+    shows=(
+        "microbenchmark[placement=as-job,size=job]",
+        "pairwise-bandwidth[scope=disjoint-pairs]",
+        "library-choices",
+    ),
     spares=(
         "microbenchmark[placement=packed,size=job]",
         "per-rank-step-times",

@@ -71,9 +71,10 @@ FAULT = FaultKind(
     params=ThrottleParams,
     plan=plan,
     fired=fired,
-    shows=("per-rank-step-times", "host-telemetry", "collective-arrivals"),
+    shows=("per-rank-step-times", "host-telemetry", "collective-arrivals", "microbenchmark-sweep"),
     spares=(
         "microbenchmark[placement=as-job,size=job]",
+        "pairwise-bandwidth[scope=disjoint-pairs]",
         "input-timings",
         "link-error-counters",
         "link-rates[scope=all]",

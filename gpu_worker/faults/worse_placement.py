@@ -53,7 +53,11 @@ FAULT = FaultKind(
     params=NoParams,
     plan=plan,
     fired=fired,
-    shows=("microbenchmark[placement=as-job,size=job]", "placement-map"),
+    shows=(
+        "microbenchmark[placement=as-job,size=job]",
+        "pairwise-bandwidth[scope=disjoint-pairs]",
+        "placement-map",
+    ),
     spares=(
         "microbenchmark[placement=packed,size=job]",
         "per-rank-step-times",

@@ -94,10 +94,16 @@ def _distributed(model: nn.Module, job: dict[str, Any]) -> DistributedDataParall
     # Every rank made the same weights from the same seed: sending them round again would only cost a second.
     return DistributedDataParallel(
         model,
-        bucket_cap_mb=job["bucket_cap_mb"],
+        **_caps(job),
         gradient_as_bucket_view=job["gradient_as_bucket_view"],
         init_sync=False,
     )
+
+
+def _caps(job: dict[str, Any]) -> dict[str, Any]:
+    if job["first_bucket_mb"] is None:
+        return {"bucket_cap_mb": job["bucket_cap_mb"]}
+    return {"bucket_cap_mb_list": [job["first_bucket_mb"], job["bucket_cap_mb"]]}
 
 
 class OverlappedBuckets(_Recorder):
@@ -128,7 +134,9 @@ class SerialBuckets(_Recorder):
     def __init__(self, model: nn.Module, job: dict[str, Any]) -> None:
         super().__init__(job)
         self.model = _distributed(model, job)
-        self._buckets = _fill_buckets(list(model.parameters()), int(job["bucket_cap_mb"] * MEBIBYTE))
+        cap_mb = job["bucket_cap_mb"]
+        first_cap, cap = (int(mb * MEBIBYTE) for mb in (job["first_bucket_mb"] or cap_mb, cap_mb))
+        self._buckets = _fill_buckets(list(model.parameters()), first_cap, cap)
 
     def forward(self, tokens: Tensor, *, last: bool = True) -> Tensor:
         with self.model.no_sync():  # DDP decides in the forward pass whether the backward pass will reduce
@@ -148,14 +156,14 @@ class SerialBuckets(_Recorder):
                 gradient.copy_(part)
 
 
-def _fill_buckets(parameters: list[nn.Parameter], cap_bytes: int) -> list[list[nn.Parameter]]:
-    """Parameters from the last to the first, as backward reaches them; a bucket closes once it reaches the cap."""
+def _fill_buckets(parameters: list[nn.Parameter], first_cap: int, cap: int) -> list[list[nn.Parameter]]:
+    """Parameters from the last to the first, as backward reaches them; a bucket closes once it reaches its cap."""
     buckets: list[list[nn.Parameter]] = [[]]
     held = 0
     for parameter in reversed(parameters):
         buckets[-1].append(parameter)
         held += parameter.numel() * parameter.element_size()
-        if held >= cap_bytes:
+        if held >= (cap if len(buckets) > 1 else first_cap):
             buckets.append([])
             held = 0
     return [bucket for bucket in buckets if bucket]

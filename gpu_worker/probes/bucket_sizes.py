@@ -63,7 +63,9 @@ def read(run: WholeRun, params: Mapping[str, str]) -> ProbeResult:
 
 def _planned(job: Job) -> list[float]:
     """Bytes of each bucket by the rule of DDP, in the order of launch."""
-    return ddp_buckets(gradient_sizes(job.small_tensors, job.communication_dtype), job.bucket_cap_mb * MEBIBYTE)
+    first_mb = job.first_bucket_mb or job.bucket_cap_mb
+    sizes = gradient_sizes(job.small_tensors, job.communication_dtype)
+    return ddp_buckets(sizes, job.bucket_cap_mb * MEBIBYTE, first_mb * MEBIBYTE)
 
 
 def _row(collectives: Sequence[Mapping[str, Any]], planned: Sequence[float], at: int) -> tuple[Any, ...]:

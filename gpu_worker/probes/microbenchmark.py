@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from statistics import median
 from typing import Any
 
-from gpu_worker import figures
-from gpu_worker.probes import _job
-from gpu_worker.probes.base import INCONCLUSIVE, Decisive, Probe, ProbeResult, Reading, Series
-from gpu_worker.readable import say
+from gpu_worker.probes import _iterations, _job
+from gpu_worker.probes.base import INCONCLUSIVE, Decisive, Probe, ProbeResult, Reading
 from gpu_worker.specs import WholeRun, experiment_key
 from grader.physics import collective
 
+OP = "all-reduce"
 BELOW, AT_FLOOR = 0.75, 0.85
 
 
@@ -22,7 +21,7 @@ def read(run: WholeRun, params: Mapping[str, str]) -> ProbeResult:
         raise ValueError(f"run of {run.spec.key}: the microbenchmark kept no iteration")
     ranks = len(run.iterations[0]["by_rank"])
     seconds = median(one["seconds"] for one in run.iterations)
-    cost = collective("all-reduce", ranks, run.size_bytes, run.spec.setting.topology.link_rate)
+    cost = collective(OP, ranks, run.size_bytes, run.spec.setting.topology.link_rate)
     algbw = 8 * run.size_bytes / seconds
     readings = {
         "seconds": Reading(seconds, "s", "Time of one all-reduce, median"),
@@ -35,16 +34,7 @@ def read(run: WholeRun, params: Mapping[str, str]) -> ProbeResult:
         "fastest_s": Reading(min(one["seconds"] for one in run.iterations), "s", "Fastest iteration"),
         "slowest_s": Reading(max(one["seconds"] for one in run.iterations), "s", "Slowest iteration"),
     }
-    return ProbeResult(readings, {"iterations": _table(run, cost.time_s)})
-
-
-def _table(run: WholeRun, floor: float) -> Series:
-    rows = tuple(
-        (f"run {number}", one["seconds"], floor / one["seconds"], 8 * run.size_bytes / one["seconds"])
-        for number, one in enumerate(run.iterations, 1)
-    )
-    caption = f"One discarded, {len(rows)} kept; each timed until its slowest rank was done."
-    return Series(("iteration", "time", "fraction of floor", "algbw"), ("text", "s", "ratio", "bit/s"), rows, caption)
+    return ProbeResult(readings, {"iterations": _iterations.table(run, cost.time_s)})
 
 
 def classify(values: Mapping[str, float]) -> str:
@@ -54,30 +44,7 @@ def classify(values: Mapping[str, float]) -> str:
 
 def figure(result: ProbeResult, params: Mapping[str, str]) -> dict[str, Any]:
     """A bar an iteration, with the floor drawn across."""
-    rows = result.series["iterations"].rows
-    floor = float(result.readings["floor_s"].value)
-    said = [f"{row[0]}: {say(row[1], 's')}, {say(row[2], 'ratio')} of the floor" for row in rows]
-    line, note = figures.upright(1000 * floor, f"floor {say(floor, 's')}", role="bad")
-    high = 1000 * max(floor, *(row[1] for row in rows)) * 1.12
-    if floor < 0.4 * high / 1000:
-        note["xanchor"] = "left"
-    middle = say(result.readings["seconds"].value, "s")
-    alt = f"All-reduce time of {len(rows)} iterations, median {middle}, against a floor of {say(floor, 's')}"
-    made = figures.frame(
-        [
-            figures.bars(
-                "all-reduce", "c1", [row[0] for row in rows], [1000 * row[1] for row in rows], said, showlegend=False
-            )
-        ],
-        alt=alt,
-        rows=len(rows),
-        x=figures.numbers("ms an all-reduce", high=high),
-        y=figures.names([row[0] for row in rows]),
-        shapes=[line],
-        annotations=[note],
-    )
-    made["layout"]["margin"]["t"] = 28
-    return made
+    return _iterations.figure(result, OP)
 
 
 PROBE = Probe(
