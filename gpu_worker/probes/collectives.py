@@ -34,7 +34,7 @@ USUAL: dict[str, Callable[[int], float]] = {
 
 
 def read(run: WholeRun, params: Mapping[str, str]) -> ProbeResult:
-    """Median time of the kept iterations, its floor by the factors of nccl-tests, both bandwidths, the buffers' shapes."""
+    """Median time of the kept iterations, its floor by nccl-tests' factors, both bandwidths, the buffers' shapes."""
     if run.spec.experiment != "collective" or not run.iterations:
         raise ValueError(f"run of {run.spec.key}: this probe reads a collective with kept iterations")
     op, ranks = run.recorded["op"], len(run.iterations[0]["by_rank"])

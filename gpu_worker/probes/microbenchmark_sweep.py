@@ -104,9 +104,7 @@ def read(run: WholeRun, params: Mapping[str, str]) -> ProbeResult:
             "Worst error of the sum on sizes that the fit has not seen",
         ),
         "overlapped_error": Reading(
-            max(
-                abs(fitted.larger_s(size) / took - 1) for size, role, took in points if role in NOT_FITTED
-            ),
+            max(abs(fitted.larger_s(size) / took - 1) for size, role, took in points if role in NOT_FITTED),
             "share",
             "Worst error of the larger of latency and bytes on sizes not fitted, those near the knee included",
         ),
