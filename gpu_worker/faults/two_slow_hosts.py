@@ -65,7 +65,11 @@ FAULT = FaultKind(
     params=TwoParams,
     plan=plan,
     fired=fired,
-    shows=("link-rates[scope=suspects]", "microbenchmark[placement=as-job,size=job]"),
+    shows=(
+        "link-rates[scope=suspects]",
+        "microbenchmark[placement=as-job,size=job]",
+        "pairwise-bandwidth[scope=disjoint-pairs]",
+    ),
     spares=(
         "per-rank-step-times",
         "host-telemetry",
