@@ -15,7 +15,7 @@ from gpu_worker.jobs.shape import GRADIENT_BYTES
 from gpu_worker.specs import ExperimentSpec, Fault, Job, Setting, Topology, WholeRun, experiment_key
 
 RUNS = Path(__file__).parent / "runs"
-# Of every experiment but the job and the microbenchmark: `python -m tests.gpu_worker.probes.take_healthy` takes them.
+# Really taken: `python -m tests.gpu_worker.probes.take_healthy [KEY…]`.
 HEALTHY = RUNS / "healthy"
 SETTING = Setting(
     topology=Topology(),
