@@ -9,11 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpu_worker.errors import BadSpec
-from gpu_worker.experiments.collective import whole_parts
+from gpu_worker.experiments.collective import OPS, whole_parts
 from gpu_worker.experiments.pairwise import pairs_of, rounds_of
 from gpu_worker.experiments.sweep import BURSTS, trains_of
 from gpu_worker.fabric.plan import BURST_BYTES
+from gpu_worker.jobs.collectives import OPERATIONS
 from gpu_worker.lab.plan import plan_run
+from gpu_worker.probes.collectives import USUAL
 from gpu_worker.specs import ExperimentSpec, Setting
 from grader.physics import busbw_factor
 
@@ -63,6 +65,11 @@ def test_a_size_is_cut_into_equal_parts_of_whole_elements(size_bytes, ranks):
     cut = whole_parts(size_bytes, ranks)
     assert cut % (4 * ranks) == 0 and cut >= 4 * ranks
     assert cut <= max(size_bytes, 4 * ranks)
+
+
+def test_every_operation_can_be_run_and_has_a_usual_share():
+    assert set(OPS) == set(OPERATIONS) == set(USUAL)
+    assert all(0 < usual(ranks) < 1 for usual in USUAL.values() for ranks in (2, 4, 8, 16))
 
 
 def test_a_collective_names_its_operation_and_runs_packed_over_the_loopback():
