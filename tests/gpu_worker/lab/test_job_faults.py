@@ -16,7 +16,8 @@ from gpu_worker.specs import Fault, Job, Setting, Topology, WholeRun
 pytestmark = pytest.mark.lab
 
 SHORT = Setting(job=Job(measured_steps=2, warmup_steps=1))
-TWO = Setting(placement=(0, 1), baseline_placement=(0, 1), job=Job(measured_steps=4, warmup_steps=2))
+ONE_STEP = Setting(job=Job(measured_steps=1, warmup_steps=1))
+TWO = Setting(placement=(0, 1), baseline_placement=(0, 1), job=Job(measured_steps=3, warmup_steps=1))
 THIN = TWO.model_copy(update={"topology": Topology(link_rate=60_000_000), "job": SHORT.job})
 
 
@@ -46,7 +47,7 @@ def test_tiny_buckets_and_a_skewed_shard_each_show_in_their_own_place(run):
 
 
 def test_reads_in_the_step_are_collectives_that_nobody_planned(run):
-    taken = run("job", Fault(cause="per-step-sync"), Fault(cause="same-shard"))
+    taken = run("job", Fault(cause="per-step-sync"), Fault(cause="same-shard"), setting=SHORT)
     assert finding(taken, "bucket-sizes") == "unplanned-collectives"
     assert finding(taken, "batch-identity") == "same-samples"
     assert finding(taken, "per-rank-step-times") == "even"
@@ -54,7 +55,7 @@ def test_reads_in_the_step_are_collectives_that_nobody_planned(run):
 
 
 def test_another_precision_has_its_bytes_and_another_accumulation_its_samples(run):
-    taken = run("job", Fault(cause="communication-precision"), Fault(cause="accumulation-changed"))
+    taken = run("job", Fault(cause="communication-precision"), Fault(cause="accumulation-changed"), setting=SHORT)
     assert taken.size_bytes == 2 * run("job").size_bytes
     assert finding(taken, "bucket-sizes") == "other-bytes"
     assert finding(taken, "batch-identity") == "other-batch"
@@ -76,11 +77,11 @@ def test_a_store_that_hosts_share_matters_and_names_no_rank(run):
 
 
 def test_slow_kernels_and_many_launches_are_told_apart_where_input_does_not_matter(run):
-    slow = run("synthetic-batch", Fault(cause="slower-compute-everywhere"), setting=SHORT)
-    gaps = run("synthetic-batch", Fault(cause="launch-gaps"), setting=SHORT)
+    slow = run("synthetic-batch", Fault(cause="slower-compute-everywhere"), setting=ONE_STEP)
+    gaps = run("synthetic-batch", Fault(cause="launch-gaps"), setting=ONE_STEP)
     assert finding(slow, "synthetic-batch") == "slow-kernels"
     assert finding(gaps, "synthetic-batch") == "gaps-between-kernels"
-    assert finding(run("synthetic-batch", setting=SHORT), "synthetic-batch") == "input-does-not"
+    assert finding(run("synthetic-batch", setting=ONE_STEP), "synthetic-batch") == "input-does-not"
 
 
 def test_timers_around_backward_agree_although_one_rank_has_more_to_do_in_it(run):
