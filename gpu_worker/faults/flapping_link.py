@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import Field
 
 from gpu_worker.errors import FaultDidNotFire
-from gpu_worker.faults._links import cable_of, ways_of
+from gpu_worker.faults._links import SPARED, cable_of, ways_of
 from gpu_worker.faults.base import Changes, FaultKind, Params, Trial, injected, params_of
 from gpu_worker.injectors.flapping_link import FlappingLink
 from gpu_worker.specs import Fault, Setting
@@ -57,13 +57,6 @@ FAULT = FaultKind(
     plan=plan,
     fired=fired,
     shows=("link-error-counters", "microbenchmark[placement=as-job,size=job]"),
-    spares=(
-        "per-rank-step-times",
-        "host-telemetry",
-        "link-rates[scope=all]",
-        "placement-map",
-        "path-map",
-        "microbenchmark[placement=packed,size=job]",
-    ),
+    spares=(*SPARED, "path-map", "link-utilisation"),
     trial=Trial(place="link:host1-leaf0"),
 )

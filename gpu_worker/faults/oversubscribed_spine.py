@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import Field
 
 from gpu_worker.errors import FaultDidNotFire
-from gpu_worker.faults._links import spare_hosts, uplink_of
+from gpu_worker.faults._links import SPARED, spare_hosts, uplink_of
 from gpu_worker.faults.base import NOT_EXERCISED, Changes, FaultKind, Params, Trial, injected, params_of
 from gpu_worker.injectors.background_traffic import BackgroundTraffic
 from gpu_worker.specs import Fault, Setting, Topology
@@ -59,14 +59,6 @@ FAULT = FaultKind(
     plan=plan,
     fired=fired,
     shows=("link-utilisation", "microbenchmark[placement=as-job,size=job]"),
-    spares=(
-        "per-rank-step-times",
-        "host-telemetry",
-        "link-rates[scope=all]",
-        "link-error-counters",
-        "placement-map",
-        "path-map",
-        "microbenchmark[placement=packed,size=job]",
-    ),
+    spares=(*SPARED, "path-map", "link-error-counters"),
     trial=Trial(setting=WITH_SPARE_HOSTS),
 )

@@ -8,7 +8,7 @@ from typing import Any
 from gpu_worker.errors import BadSpec, FaultDidNotFire
 from gpu_worker.fabric.paths import Path, shared_uplinks
 from gpu_worker.fabric.plan import leaf_of_host, plan_fabric
-from gpu_worker.faults._links import uplink_of
+from gpu_worker.faults._links import SPARED, uplink_of
 from gpu_worker.faults.base import NOT_EXERCISED, Changes, FaultKind, NoParams, Trial, params_of
 from gpu_worker.specs import Fault, Setting, Topology
 
@@ -59,14 +59,7 @@ FAULT = FaultKind(
     plan=plan,
     fired=fired,
     shows=("path-map", "link-utilisation", "microbenchmark[placement=as-job,size=job]"),
-    spares=(
-        "per-rank-step-times",
-        "host-telemetry",
-        "link-rates[scope=all]",
-        "link-error-counters",
-        "placement-map",
-        "microbenchmark[placement=packed,size=job]",
-    ),
+    spares=(*SPARED, "link-error-counters"),
     trial=Trial(
         setting=Setting(topology=Topology(), placement=ALTERNATING, baseline_placement=ALTERNATING),
     ),

@@ -77,6 +77,15 @@ def nominal_of_way(run: WholeRun) -> dict[str, int]:
     return {way: link["nominal"] for link in run.fabric["links"] for way in link["rate"]}
 
 
+KIND_ROLES = {"access": "c1", "uplink": "c3", "management": "c6"}
+
+
+def by_kind(rows: Sequence[tuple[Any, ...]]) -> list[tuple[str, str, list[tuple[Any, ...]]]]:
+    """(kind, role, its rows) for each kind of link that the rows (name, kind, …) hold."""
+    grouped = [(kind, role, [row for row in rows if row[1] == kind]) for kind, role in KIND_ROLES.items()]
+    return [group for group in grouped if group[2]]
+
+
 def spoken(way: str) -> str:
     """`host0->leaf0` as pages write it."""
     return way.replace("->", " → ")

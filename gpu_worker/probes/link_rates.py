@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from gpu_worker import figures
-from gpu_worker.probes import _job
+from gpu_worker.probes import _job, _traffic
 from gpu_worker.probes.base import Decisive, Probe, ProbeResult, Reading, Series
 from gpu_worker.readable import say
 from gpu_worker.specs import WholeRun
 
 TOLERANCE = 0.02
-ROLES = {"access": "c1", "uplink": "c3", "management": "c6"}
 
 
 def read(run: WholeRun, params: Mapping[str, str]) -> ProbeResult:
@@ -60,16 +59,12 @@ def figure(result: ProbeResult, params: Mapping[str, str]) -> dict[str, Any]:
     rows = result.series["links"].rows
     labels = [row[0] for row in rows]
     traces = []
-    for kind, role in ROLES.items():
-        some = [row for row in rows if row[1] == kind]
-        if some:
-            said = [
-                f"{row[0]}: {say(row[2], 'bit/s')} and {say(row[3], 'bit/s')}, nominal {say(row[4], 'bit/s')}"
-                for row in some
-            ]
-            traces.append(
-                figures.bars(kind, role, [row[0] for row in some], [min(row[2:4]) / 1e6 for row in some], said)
-            )
+    for kind, role, some in _traffic.by_kind(rows):
+        said = [
+            f"{row[0]}: {say(row[2], 'bit/s')} and {say(row[3], 'bit/s')}, nominal {say(row[4], 'bit/s')}"
+            for row in some
+        ]
+        traces.append(figures.bars(kind, role, [row[0] for row in some], [min(row[2:4]) / 1e6 for row in some], said))
     said = [f"{row[0]}: nominal {say(row[4], 'bit/s')}" for row in rows]
     traces.append(figures.ticks("nominal", labels, [row[4] / 1e6 for row in rows], said, size=14))
     lowest = say(result.readings["lowest_share"].value, "ratio")

@@ -12,7 +12,6 @@ from gpu_worker.probes.base import INCONCLUSIVE, Decisive, Probe, ProbeResult, R
 from gpu_worker.readable import say
 from gpu_worker.specs import WholeRun
 
-ROLES = {"access": "c1", "uplink": "c3", "management": "c6"}
 UNKNOWN = -1
 
 
@@ -105,12 +104,10 @@ def figure(result: ProbeResult, params: Mapping[str, str]) -> dict[str, Any]:
     rows = result.series["links"].rows
     labels = [row[0] for row in rows]
     traces = []
-    for kind, role in ROLES.items():
-        some = [row for row in rows if row[1] == kind]
-        if some:
-            said = [f"{row[0]}: {row[3]}" for row in some]
-            ends = figures.written([say(row[2], "count") for row in some])
-            traces.append(figures.bars(kind, role, [row[0] for row in some], [row[2] for row in some], said, **ends))
+    for kind, role, some in _traffic.by_kind(rows):
+        said = [f"{row[0]}: {row[3]}" for row in some]
+        ends = figures.written([say(row[2], "count") for row in some])
+        traces.append(figures.bars(kind, role, [row[0] for row in some], [row[2] for row in some], said, **ends))
     most = max((row[2] for row in rows), default=0)
     alt = f"Flows of the ring on {len(rows)} directions of links, at most {most} on one"
     height = max(4, round(0.6 * len(rows)))
