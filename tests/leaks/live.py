@@ -1,11 +1,14 @@
 """The classifier over attempts answered live: `python -m tests.leaks.live [ATTEMPTS]`, about half a minute each.
 
+Needs what the tests need (`make test` installs it).
+
 Too long for every run of the tests; run it when something about waits, the queue or the page of an evidence changed.
 Starts the real stack, plays attempts one after the other on its database, and waits for every reading as a page does.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import tempfile
@@ -53,20 +56,29 @@ def play(seed: int, operator: Operator) -> tuple[dict[str, float], str, int]:
     return features, cause, int(sum(value for name, value in features.items() if name.endswith(" live")))
 
 
+def keep(path: Path, one: tuple[dict[str, float], str, int]) -> None:
+    """An attempt takes half a minute of the lab: what it gave stays, whatever ends this process."""
+    with path.open("a") as file:
+        file.write(json.dumps(one) + "\n")
+
+
 def main(argv: list[str]) -> int:
     attempts = int(argv[0]) if argv else 30
+    # Before the long part: what is missing to judge the attempts must not be found out after it.
+    from tests.leaks import chance
+
     with tempfile.TemporaryDirectory(prefix="r37-") as folder, Stack(Path(folder) / "data").start() as stack:
         operator = Operator(stack)
         checked = "result = SelfCheck.objects.filter(ok=True).exists()"
         wait_until("the lab has checked itself", lambda: operator.ask(checked), within_s=400, pause_s=1.0)
         on_database_of(stack)
-        played = []
+        played, kept = [], Path(tempfile.mkdtemp(prefix="rank37-live-")) / "attempts.jsonl"
+        print(f"attempts are kept in {kept}", flush=True)
         for seed in range(attempts):
             played.append(play(seed, operator))
+            keep(kept, played[-1])
             print(f"{seed + 1} of {attempts}: {played[-1][2]} of {len(STEPS)} readings live", flush=True)
         operator.close()
-    from tests.leaks import chance
-
     features, causes = chance.as_table([row for row, _, _ in played], [cause for _, cause, _ in played])
     seen, band = chance.accuracy(features, causes, seed=0), chance.band_of_chance(features, causes)
     live = sum(live for _, _, live in played)
