@@ -25,6 +25,7 @@ from gpu_worker.faults import FAULTS
 from gpu_worker.lab import run as lab
 from gpu_worker.matrix.trials import in_launch, pairs
 from gpu_worker.specs import ExperimentSpec
+from tests.gpu_worker.lab.leftovers import networks_of
 
 GROWTH_LIMIT = 0.05
 # A step is no growth: a count of 40 files that reads 41 once is 2.5 %, one of 4 that reads 5 would be 25 %.
@@ -70,7 +71,7 @@ def sample(launcher: int) -> Sample:
         launcher_mb=resident_mb(launcher),
         owner_files=_files(own),
         launcher_files=_files(launcher),
-        networks=len({network for pid in below for network in _networks(pid)}),
+        networks=len({network for pid in below for network in networks_of(Path(f"/proc/{pid}"))}),
         processes=len(below),
     )
 
@@ -146,25 +147,6 @@ def _family(pid: int) -> list[int]:
 
 def _files(pid: int) -> int:
     return len(os.listdir(f"/proc/{pid}/fd"))
-
-
-def _networks(pid: int) -> set[str]:
-    """Network namespaces that the process is in or holds open."""
-    found = set()
-    folder = f"/proc/{pid}/fd"
-    for path in (f"/proc/{pid}/ns/net", *(f"{folder}/{name}" for name in _listed(folder))):
-        try:
-            found.add(os.readlink(path))
-        except OSError:
-            continue
-    return {target for target in found if target.startswith("net:[")}
-
-
-def _listed(folder: str) -> list[str]:
-    try:
-        return os.listdir(folder)
-    except OSError:
-        return []
 
 
 def main(argv: list[str]) -> int:

@@ -47,6 +47,7 @@ FAULT = FaultKind(
     params=ComparisonParams,
     plan=plan,
     fired=fired,
+    shows=("batch-identity",),
     spares=(
         "microbenchmark[placement=as-job,size=job]",
         "per-rank-step-times",

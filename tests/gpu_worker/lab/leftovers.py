@@ -35,7 +35,8 @@ def look(mark: str, folder: Path) -> Seen:
     """`mark` is `NAME=value` in the environment of what is ours; `folder` its folder for temporary files."""
     return Seen(
         processes=frozenset(marked(mark)),
-        networks=frozenset(_networks()),
+        # An anonymous network namespace lives as long as a process is in it or holds it open.
+        networks=frozenset(network for entry in _entries() for network in networks_of(entry)),
         links=frozenset(entry.name for entry in LINKS.iterdir()),
         shared_memory=frozenset(entry.name for entry in SHARED_MEMORY.iterdir())
         if SHARED_MEMORY.is_dir()
@@ -62,17 +63,14 @@ def end_all(mark: str) -> None:
             os.kill(pid, signal.SIGKILL)
 
 
-def _networks() -> Iterator[str]:
-    """Network namespaces that a process is in or holds open: an anonymous one lives no other way."""
-    for entry in _entries():
-        with suppress(OSError):
-            yield os.readlink(entry / "ns" / "net")
-        with suppress(OSError):
-            for descriptor in (entry / "fd").iterdir():
-                with suppress(OSError):
-                    target = os.readlink(descriptor)
-                    if target.startswith(NETWORK):
-                        yield target
+def networks_of(entry: Path) -> Iterator[str]:
+    """Of a process, as its folder of /proc tells: the network namespaces that it is in or holds open."""
+    with suppress(OSError):
+        for link in (entry / "ns" / "net", *(entry / "fd").iterdir()):
+            with suppress(OSError):
+                target = os.readlink(link)
+                if target.startswith(NETWORK):
+                    yield target
 
 
 def _entries() -> Iterator[Path]:

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import uuid
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ import pytest
 from gpu_worker.lab.lock import machine_lock
 from gpu_worker.specs import Job, Setting
 from tests.gpu_worker.lab.conftest import spec_for
+from tests.gpu_worker.lab.leftovers import end_all, marked
 from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.lab
@@ -49,14 +49,7 @@ class Owner:
 
     def family(self) -> dict[int, int]:
         """pid -> parent's pid of every living process that carries the mark."""
-        found = {}
-        for entry in Path("/proc").iterdir():
-            with suppress(OSError, ValueError, IndexError):
-                if self.mark.encode() in (entry / "environ").read_bytes():
-                    state, parent = (entry / "stat").read_text().rpartition(")")[2].split()[:2]
-                    if state != "Z":
-                        found[int(entry.name)] = int(parent)
-        return found
+        return marked(self.mark)
 
     def child_of(self, pid: int) -> int:
         return wait_until(
@@ -69,9 +62,7 @@ class Owner:
 def owner(tmp_path: Path) -> Iterator[Owner]:
     started = Owner(tmp_path)
     yield started
-    for pid in started.family():
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
+    end_all(started.mark)
     started.process.wait()
     assert started.process.stdout is not None
     started.process.stdout.close()
