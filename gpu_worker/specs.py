@@ -41,6 +41,22 @@ class Topology(Frozen):
     management_rate: int = 160_000_000
 
 
+class Parallel(Frozen):
+    """How a job is laid over its ranks. `ddp` is the plain job, and none of the other fields then counts."""
+
+    form: Literal["ddp", "fsdp2", "tensor", "pipeline", "expert", "context"] = "ddp"
+    group: int = Field(default=0, ge=0, le=16, description="ranks of a group; 0: all. Data-parallel over the rest")
+    inner: Literal["model", "data"] = Field(
+        default="model", description="which groups lie over neighbouring ranks: the form's own, or the data-parallel"
+    )
+    microbatches: int = Field(default=8, ge=1, le=64, description="pipeline: parts of the batch")
+    last_stage_layers: int = Field(default=0, ge=0, le=7, description="pipeline: layers of the last stage; 0: even")
+    router: Literal["balanced", "collapsed"] = "balanced"
+    router_bias: float = Field(default=0.0, ge=0.0, le=20.0, description="expert: logits by which one is favoured")
+    hot_expert: int = Field(default=0, ge=0, le=15, description="expert: which one")
+    context_shards: Literal["balanced", "contiguous"] = "balanced"
+
+
 class Job(Frozen):
     """A real DDP training step of a small transformer: about 14.7 MB of float32 gradients."""
 
@@ -111,6 +127,7 @@ class Job(Frozen):
     prefetch: int = Field(default=2, ge=0, le=16, description="batches that the loader's workers hold ready")
     decode_passes: int = Field(default=0, ge=0, le=200, description="passes over a document's text to decode it")
     synthetic: bool = Field(default=False, description="batches are made on the spot instead of read")
+    parallel: Parallel = Parallel()
 
 
 class Fault(Frozen):
@@ -214,6 +231,8 @@ class WholeRun(BaseModel):
         "samples (this rank's, really trained on), loss, collectives: [{bytes, launch, done}], and in newer runs "
         "tokens, sample_ids, `what: metric` on a collective that is none of gradients, "
         "compute_cpu_s, compute_run_delay_s, collection_s, resident_bytes}], "
+        "groups (other forms than ddp, whose collectives also have op, group, ranks and whose steps have spans: "
+        "[[phase, start, done]]): {name: [ranks of this rank's group]}, "
         "telemetry: {wall_s, compute_wall_s, cpu_s, run_delay_s, "
         "voluntary_switches, involuntary_switches, tcp_retransmits, "
         "kernel: see gpu_worker.ranks.kernel and .collector}}; measured steps only",

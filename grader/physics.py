@@ -51,6 +51,14 @@ class AlphaBetaCost:
 
 
 @dataclass(frozen=True)
+class PipelineBubble:
+    """What filling and draining costs: idle time over ideal time, and the share of the step that is idle."""
+
+    over_ideal: float
+    step_share: float
+
+
+@dataclass(frozen=True)
 class FractionOfFloor:
     """Floor over observed; `verdict` says physics or fault at the threshold."""
 
@@ -139,6 +147,36 @@ def fraction_of_floor(observed_s: float, floor_s: float, threshold: float = 0.85
     _check_positive(observed_s=observed_s, floor_s=floor_s, threshold=threshold)
     ratio = floor_s / observed_s
     return FractionOfFloor(ratio, "physics" if ratio >= threshold else "fault", threshold)
+
+
+def pipeline_bubble(stages: int, microbatches: int, interleave: int = 1) -> PipelineBubble:
+    """(p−1)/(v·m) over the ideal, (p−1)/(v·m+p−1) of the step (Narayanan et al. 2021)."""
+    _check_positive(stages=stages, microbatches=microbatches, interleave=interleave)
+    waits, work = stages - 1, interleave * microbatches
+    return PipelineBubble(waits / work, waits / (work + waits))
+
+
+ZERO_STAGES = (0, 1, 2, 3)
+
+
+def zero_memory(
+    params: float,
+    ranks: int,
+    stage: int,
+    optimizer_bytes: float = 12,
+    weight_bytes: float = 2,
+    gradient_bytes: float = 2,
+) -> float:
+    """Bytes a rank of weights, gradients and optimizer state, sharded by ZeRO's stage (Rajbhandari et al. 2020).
+
+    0 shards nothing, 1 the optimizer state, 2 gradients too, 3 all. The defaults are mixed precision with Adam.
+    """
+    _check_positive(params=params, ranks=ranks, weight_bytes=weight_bytes, gradient_bytes=gradient_bytes)
+    if stage not in ZERO_STAGES:
+        raise ValueError(f"ZeRO has the stages 0 to 3, not {stage}")
+    shares = [1 / ranks if stage >= first else 1.0 for first in (3, 2, 1)]
+    parts = (weight_bytes, gradient_bytes, optimizer_bytes)
+    return params * sum(size * share for size, share in zip(parts, shares, strict=True))
 
 
 def payload_floor_s(wire_floor_s: float) -> float:

@@ -8,7 +8,16 @@ from typing import Any
 from pydantic import Field
 
 from gpu_worker.errors import BadSpec
-from gpu_worker.faults.base import NOT_EXERCISED, Changes, FaultKind, Params, params_of, prove_samples, refuse_place
+from gpu_worker.faults.base import (
+    NOT_EXERCISED,
+    Changes,
+    FaultKind,
+    Params,
+    params_of,
+    prove_samples,
+    refuse_place,
+    trained,
+)
 from gpu_worker.specs import Fault, Setting
 
 ID = "comparison-changed"
@@ -34,7 +43,7 @@ def plan(setting: Setting, fault: Fault) -> Changes:
 
 def fired(fault: Fault, raw: Mapping[str, Any]) -> dict[str, Any]:
     """Every rank really trained on that many samples in every step."""
-    if raw["experiment"] != "job":
+    if not trained(raw):
         return NOT_EXERCISED
     return prove_samples(raw, params_of(ComparisonParams, fault).samples)
 

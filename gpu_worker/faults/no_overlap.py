@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gpu_worker.errors import FaultDidNotFire
-from gpu_worker.faults.base import NOT_EXERCISED, Changes, FaultKind, NoParams, params_of, refuse_place
+from gpu_worker.faults.base import NOT_EXERCISED, Changes, FaultKind, NoParams, params_of, refuse_place, trained
 from gpu_worker.specs import Fault, Setting
 
 ID = "no-overlap"
@@ -20,7 +20,7 @@ def plan(setting: Setting, fault: Fault) -> Changes:
 
 def fired(fault: Fault, raw: Mapping[str, Any]) -> dict[str, Any]:
     """No collective of any step was launched before that step's backward pass was over."""
-    if raw["experiment"] != "job":
+    if not trained(raw):
         return NOT_EXERCISED
     early = sum(
         collective["launch"] < step["start"] + step["input_s"] + step["forward_s"] + step["backward_s"]

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import Field
 
 from gpu_worker.errors import FaultDidNotFire
-from gpu_worker.faults.base import NOT_EXERCISED, Changes, FaultKind, Params, params_of, rank_of
+from gpu_worker.faults.base import NOT_EXERCISED, Changes, FaultKind, Params, params_of, rank_of, trained
 from gpu_worker.specs import Fault, Setting
 
 ID = "slow-input-rank"
@@ -31,7 +31,7 @@ def plan(setting: Setting, fault: Fault) -> Changes:
 
 def fired(fault: Fault, raw: Mapping[str, Any]) -> dict[str, Any]:
     """The rank's own timer and byte count give the rate, and it is no higher than asked for."""
-    if raw["experiment"] != "job":
+    if not trained(raw):
         return NOT_EXERCISED
     rank = rank_of(Setting.model_validate(raw["setting"]), fault)
     steps = raw["ranks"][rank]["steps"]

@@ -80,6 +80,12 @@ def _by_kind(tracker: MemTracker) -> dict[str, int]:
     return {**held, "peak": snapshot["Total"]}
 
 
+def shared_bytes(value: Any, model: nn.Module, optimizer: torch.optim.Optimizer) -> int:
+    """Bytes of the storages in `value` that the model or the optimizer holds anyway: no copy of theirs."""
+    own = {_local(t).untyped_storage().data_ptr() for t in (*model.parameters(), *tensors_in(dict(optimizer.state)))}
+    return storage_bytes(t for t in tensors_in(value) if _local(t).untyped_storage().data_ptr() in own)
+
+
 def tensors_in(value: Any) -> Iterator[Tensor]:
     """Every tensor in nested dicts, lists and tuples, such as a state dict."""
     if isinstance(value, Tensor):
@@ -94,6 +100,20 @@ def tensors_in(value: Any) -> Iterator[Tensor]:
 
 def storage_bytes(tensors: Iterable[Tensor]) -> int:
     """Bytes of the storages behind the tensors, each counted once; of a sharded tensor, this rank's shard."""
-    local = (tensor.to_local() if isinstance(tensor, DTensor) else tensor for tensor in tensors)
-    storages = (tensor.untyped_storage() for tensor in local)
+    storages = (_local(tensor).untyped_storage() for tensor in tensors)
     return sum({held.data_ptr(): held.nbytes() for held in storages if held.nbytes()}.values())
+
+
+def _local(tensor: Tensor) -> Tensor:
+    return tensor.to_local() if isinstance(tensor, DTensor) else tensor
+
+
+def extra_at_peak(model: nn.Module, optimizer: torch.optim.Optimizer, act: Callable[[], Any]) -> tuple[Any, int]:
+    """What `act` returns, and the most bytes that it held at once beside the model and the optimizer's state."""
+    known = [_local(t) for t in (*model.parameters(), *model.buffers(), *tensors_in(dict(optimizer.state)))]
+    tracker = MemTracker()
+    tracker.track_external(*known)
+    with tracker:
+        answer = act()
+    peaks = tracker.get_tracker_snapshot("peak").values()
+    return answer, max(0, sum(snapshot["Total"] for snapshot in peaks) - storage_bytes(known))

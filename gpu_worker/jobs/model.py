@@ -45,10 +45,10 @@ class Products:
 class Block(nn.Module):
     """Causal self-attention and a feed-forward net, each behind a norm and added to the stream."""
 
-    def __init__(self, size: Dimensions, products: Products, small: int = 0) -> None:
+    def __init__(self, size: Dimensions, products: Products | None = None, small: int = 0) -> None:
         super().__init__()
         self.heads = size.heads
-        self.products = products
+        self.products = products or Products(rows=0, slow=False, counts=Counter())
         # Registered first: their gradients are the last of the block, as the rule for buckets takes it.
         self.small = nn.ParameterList(nn.Parameter(torch.zeros(size.width)) for _ in range(small))
         self.norm_attention = nn.LayerNorm(size.width)

@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from gpu_worker.experiments.base import Phase
 
 DIGITS_S = 5  # 10 microseconds
+OPTIONAL = ("groups", "computed")
+ABOUT = ("what", "op", "group", "ranks")
 
 
 def job_ranks(phase: Phase, ranks: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -22,7 +24,7 @@ def job_ranks(phase: Phase, ranks: Sequence[Mapping[str, Any]]) -> list[dict[str
             "interface": rank["interface"],
             "steps": [_step(step, origin) for step in rank["steps"]],
             "telemetry": {name: rounded(value) for name, value in rank["telemetry"].items()},
-            **({"computed": rank["computed"]} if rank.get("computed") else {}),
+            **{name: rank[name] for name in OPTIONAL if rank.get(name)},
         }
         for number, rank in enumerate(ranks)
     ]
@@ -34,11 +36,15 @@ def _step(step: Mapping[str, Any], origin: float) -> dict[str, Any]:
             "bytes": entry["bytes"],
             "launch": round(entry["launch"] - origin, DIGITS_S),
             "done": round(entry["done"] - origin, DIGITS_S),
-            **({"what": entry["what"]} if "what" in entry else {}),
+            **{name: entry[name] for name in ABOUT if name in entry},
         }
         for entry in step["collectives"]
     ]
-    rest = {name: rounded(value) for name, value in step.items() if name not in ("collectives", "start")}
+    rest = {name: rounded(value) for name, value in step.items() if name not in ("collectives", "start", "spans")}
+    if "spans" in step:
+        rest["spans"] = [
+            [name, *(round(at - origin, DIGITS_S) for at in (begun, ended))] for name, begun, ended in step["spans"]
+        ]
     return {"start": round(step["start"] - origin, DIGITS_S), **rest, "collectives": collectives}
 
 

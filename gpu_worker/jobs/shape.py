@@ -77,3 +77,34 @@ def gradient_sizes(small_tensors: int = 0, dtype: str = "float32") -> list[int]:
 def reduced_bytes(job: Job) -> int:
     """Bytes that a step of the job reduces."""
     return sum(gradient_sizes(job.small_tensors, job.communication_dtype))
+
+
+# The other parallel forms, each of a size at which what it is about decides its step: activations for tensor groups,
+# even layers for stages, feed-forward nets for experts, attention for context.
+TENSOR_DIMENSIONS = Dimensions(inner=1024, layers=4)
+PIPELINE_DIMENSIONS = Dimensions(inner=512, layers=8)
+EXPERT_DIMENSIONS = Dimensions(inner=1536, layers=2)
+CONTEXT_DIMENSIONS = Dimensions(width=128, inner=256, layers=2, heads=2, context=6144)
+
+
+def stage_layers(stages: int, last: int = 0) -> tuple[int, ...]:
+    """Layers of each pipeline stage: as even as they go, or `last` on the last stage and the others even.
+
+    Raises ValueError where a stage would have none.
+    """
+    layers = PIPELINE_DIMENSIONS.layers
+    others = stages - 1 if last else stages
+    left = layers - last
+    if others < 1 or left < others:
+        raise ValueError(f"{layers} layers do not make {stages} stages with {last or 'an even share'} on the last")
+    even = tuple(left // others + (at < left % others) for at in range(others))
+    return (*even, last) if last else even
+
+
+def context_slices(shards: str, context: int, ranks: int, rank: int) -> tuple[tuple[int, int], ...]:
+    """(first, end) of each slice of a sample that a rank holds: one stretch, or `balanced` two, one from each end."""
+    if shards == "contiguous":
+        return ((context * rank // ranks, context * (rank + 1) // ranks),)
+    cuts = [context * at // (2 * ranks) for at in range(2 * ranks + 1)]
+    late = 2 * ranks - 1 - rank
+    return ((cuts[rank], cuts[rank + 1]), (cuts[late], cuts[late + 1]))

@@ -15,7 +15,7 @@ from gpu_worker.faults.base import FaultKind
 from gpu_worker.lab.plan import MAX_RANKS
 from gpu_worker.probes import PROBES
 from gpu_worker.probes.base import Probe
-from gpu_worker.specs import ExperimentSpec, Fault, Setting, Topology, parse_key
+from gpu_worker.specs import ExperimentSpec, Fault, Job, Setting, Topology, parse_key
 from grader.units import QuantityError, parse_quantity
 
 DEFAULTS = {"size": "job", "placement": "as-job", "scope": "all"}
@@ -41,6 +41,7 @@ class Request:
     placement: str | None = None
     scope: str | None = None
     parameters: Sequence[str] = ()
+    job: Sequence[str] = ()
     repeats: int = 5
 
 
@@ -85,7 +86,8 @@ def spec_of(request: Request) -> ExperimentSpec:
     probe, parameters = probe_of(request), parameters_of(request)
     name, with_ = parse_key(probe.experiment(parameters))
     faults = _faults(request)
-    fields: dict[str, Any] = {"experiment": name, "setting": _setting(request, faults), "faults": faults}
+    setting = _setting(request, faults)
+    fields: dict[str, Any] = {"experiment": name, "setting": setting, "faults": faults}
     if name != "job":
         fields |= {"with": with_, "repeats": request.repeats, "size_bytes": _size(request, probe)}
     elif request.size is not None:
@@ -95,6 +97,31 @@ def spec_of(request: Request) -> ExperimentSpec:
     except ValidationError as problem:
         first = problem.errors()[0]
         raise BadSpec(f"{'.'.join(map(str, first['loc']))} is {first['input']!r}: {first['msg']}") from None
+
+
+def _job(request: Request, faults: Sequence[Fault]) -> Job:
+    """The job of the options; without them the plain one, or the one that a fault of another form is tried on."""
+    tried = [trial.setting.job for fault in faults if (trial := kind_of(fault).trial) is not None]
+    base = next((job for job in tried if job.parallel.form != "ddp"), Job())
+    fields: dict[str, Any] = base.model_dump()
+    for text in request.job:
+        _set_field(fields, text)
+    try:
+        return Job.model_validate(fields)
+    except ValidationError as problem:
+        first = problem.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise BadSpec(f"--job {where} is {first['input']!r}: {first['msg']}") from None
+
+
+def _set_field(fields: dict[str, Any], text: str) -> None:
+    """`parallel.form=fsdp2` -> fields["parallel"]["form"] = "fsdp2". Raises BadSpec."""
+    name, equals, value = text.partition("=")
+    outer, _, last = name.rpartition(".")
+    held = fields.get(outer) if outer else fields
+    if not equals or not isinstance(held, dict) or last not in held or isinstance(held[last], dict):
+        raise BadSpec(f"--job is {text!r}; write field=value, as in --job measured_steps=3 or parallel.form=fsdp2")
+    held[last] = value
 
 
 def _setting(request: Request, faults: Sequence[Fault]) -> Setting:
@@ -110,7 +137,14 @@ def _setting(request: Request, faults: Sequence[Fault]) -> Setting:
         slow = max(1, round(rate * SLOW_SHARE))
         shape |= {"link_rate": rate, "far_uplink_rate": slow, "management_rate": slow}
         shape |= {"inside_rate": min(rate * INSIDE_RATIO, MAX_RATE)}
-    return Setting(topology=Topology.model_validate(shape), placement=placement, baseline_placement=placement)
+    job = _job(request, faults)
+    return Setting(
+        topology=Topology.model_validate(shape),
+        placement=placement,
+        baseline_placement=placement,
+        job=job,
+        baseline_job=job,
+    )
 
 
 def _differs(setting: Setting) -> bool:

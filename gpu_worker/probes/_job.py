@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
@@ -49,7 +49,7 @@ class RankTimes:
 
 def rank_times(run: WholeRun) -> list[RankTimes]:
     """One `RankTimes` a rank, in rank order. Compute is forward plus backward, without exposed communication."""
-    return [_times_of(rank) for rank in job_ranks(run)]
+    return [times_of(rank) for rank in job_ranks(run)]
 
 
 def job_ranks(run: WholeRun) -> list[dict[str, Any]]:
@@ -60,7 +60,9 @@ def job_ranks(run: WholeRun) -> list[dict[str, Any]]:
     return ranks
 
 
-def _times_of(rank: dict[str, Any]) -> RankTimes:
+def times_of(rank: dict[str, Any]) -> RankTimes:
+    """One rank's medians over its measured steps."""
+
     def mid(value: Callable[[dict[str, Any]], float]) -> float:
         return median(value(step) for step in rank["steps"])
 
@@ -175,8 +177,26 @@ def floor_s(ranks: int, size_bytes: int, rate_bits_per_s: float) -> float:
 
 
 def job_floor_s(run: WholeRun) -> float:
-    """The wire floor of one step's gradient all-reduce at the nominal access rate."""
-    return floor_s(len(run.ranks), run.size_bytes, run.spec.setting.topology.link_rate)
+    """The wire floor of one step's collectives at the nominal access rate."""
+    return ranks_floor_s(run, run.ranks)
+
+
+def ranks_floor_s(run: WholeRun, ranks: Sequence[Mapping[str, Any]]) -> float:
+    """The same for the ranks of one phase: of plain DDP the all-reduce of its gradients, of a job in another form its
+    collectives one after the other. A single rank has none.
+    """
+    rate = run.spec.setting.topology.link_rate
+    if run.spec.setting.job.parallel.form != "ddp":
+        return median(sum(entry_floor_s(one, rate) for one in rank["steps"][0]["collectives"]) for rank in ranks)
+    return floor_s(len(ranks), run.size_bytes, rate) if len(ranks) > 1 else 0.0
+
+
+def entry_floor_s(entry: Mapping[str, Any], rate_bits_per_s: float) -> float:
+    """The wire floor of one recorded collective of a form other than plain DDP; of a transfer between two ranks S/B."""
+    if entry["ranks"] < 2 or not entry["bytes"]:
+        return 0.0
+    op = "broadcast" if entry["op"] == "receive" else entry["op"]
+    return collective(op, entry["ranks"], entry["bytes"], rate_bits_per_s).time_s
 
 
 def on_job(_with: Any) -> str:

@@ -28,7 +28,7 @@ KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
         "settings of the gradient reduction",
         (
             *("gradient_as_bucket_view", "overlap", "bucket_cap_mb", "accumulation"),
-            *("communication_dtype", "blocking_reads", "first_bucket_mb"),
+            *("communication_dtype", "blocking_reads", "first_bucket_mb", "parallel"),
         ),
     ),
     "data": (

@@ -8,7 +8,7 @@ from statistics import median
 from typing import Any
 
 from gpu_worker import figures
-from gpu_worker.probes import _job
+from gpu_worker.probes import _forms, _job
 from gpu_worker.probes.base import Decisive, Probe, ProbeResult, Reading, Series
 from gpu_worker.readable import say
 from gpu_worker.specs import WholeRun
@@ -22,6 +22,8 @@ def read(run: WholeRun, params: Mapping[str, str]) -> ProbeResult:
     """Head start of communication, covered share of backward, hidden share of communication: medians over steps, then
     over ranks. The head start decides: unlike a covered share, which is exactly 0 in every serial run, it has a spread
     from which a distribution can be fitted."""
+    if _forms.form_of(run) != "ddp":
+        return _taking_turns(run)
     ranks = _job.job_ranks(run)
     each = [[_measure(step) for step in rank["steps"]] for rank in ranks]
     by_rank = [tuple(median(step[at] for step in steps) for at in range(5)) for steps in each]
@@ -83,6 +85,49 @@ def _row(held: list[dict[str, Any]], first: int, start: float) -> tuple[str, str
     return name, say(sum(one["bytes"] for one in held), "B"), begun - start, ended - start
 
 
+def _taking_turns(run: WholeRun) -> ProbeResult:
+    """Forms whose ranks wait for each collective themselves: nothing is hidden on the rank that waits. What runs at
+    once is the computing of different stages of a pipeline, and their share decides."""
+    ranks, form = _job.job_ranks(run), _forms.form_of(run)
+    steps = list(zip(*(rank["steps"] for rank in ranks), strict=False))
+    together = median(_forms.together_share(each) for each in steps) if form == "pipeline" else 0.0
+    by_rank = [tuple(median(_turns(step)[at] for step in rank["steps"]) for at in range(3)) for rank in ranks]
+    rows = tuple((f"rank {rank['rank']}", *row) for rank, row in zip(ranks, by_rank, strict=True))
+    what = "another stage computes too" if form == "pipeline" else "a collective runs"
+    readings = {
+        "head_start": Reading(together, "share", f"Share of the computing during which {what}"),
+        "communication_s": Reading(median(row[1] for row in by_rank), "s", "Time in collectives a step"),
+        "collectives": Reading(median(row[2] for row in by_rank), "count", "Collectives a step"),
+        **_forms.readings(run),
+    }
+    table = Series(
+        ("rank", "computing", "in collectives", "collectives a step"),
+        ("text", "s", "s", "count"),
+        rows,
+        "Medians over the measured steps.",
+    )
+    return ProbeResult(readings, {"timeline": _turns_timeline(ranks), "ranks": table})
+
+
+def _turns(step: dict[str, Any]) -> tuple[float, float, float]:
+    waits = [entry for entry in step["collectives"] if entry["bytes"]]
+    return _job.length(_forms.compute_spans(step)), sum(e["done"] - e["launch"] for e in waits), float(len(waits))
+
+
+def _turns_timeline(ranks: list[dict[str, Any]]) -> Series:
+    """One step of middle length, every rank: what it computed and when."""
+    first = ranks[0]["steps"]
+    at = sorted(range(len(first)), key=lambda number: first[number]["total_s"])[len(first) // 2]
+    start = min(rank["steps"][at]["start"] for rank in ranks)
+    rows = tuple(
+        (f"rank {rank['rank']}", name, begun - start, ended - start)
+        for rank in ranks
+        for name, begun, ended in rank["steps"][at]["spans"]
+    )
+    caption = "A step of middle length since it began; between its spans a rank waits for others or for the network."
+    return Series(("row", "what", "from", "to"), ("text", "text", "s", "s"), rows, caption)
+
+
 def classify(values: Mapping[str, float]) -> str:
     """By the head start: it does not depend on how fast the links are, the hidden share does."""
     return _job.band(values["head_start"], low=SERIAL, high=OVERLAPPED, below="serial", above="overlapped")
@@ -92,6 +137,8 @@ def figure(result: ProbeResult, params: Mapping[str, str]) -> dict[str, Any]:
     """One step as a timeline: compute on top, every collective on a row of its own below."""
     rows = result.series["timeline"].rows
     labels = list(dict.fromkeys(row[0] for row in rows))
+    if "compute" not in labels:
+        return _turns_figure(result, labels)
     traces = [
         _spans(name, role, [row for row in rows if row[0] == "compute" and row[1] == name])
         for name, role in (*COMPUTE, ("optimizer", "c4"))
@@ -108,6 +155,22 @@ def figure(result: ProbeResult, params: Mapping[str, str]) -> dict[str, Any]:
         barmode="overlay",
         bargap=0.2,
         shapes=_backward_shade(rows),
+    )
+
+
+def _turns_figure(result: ProbeResult, labels: list[str]) -> dict[str, Any]:
+    rows = result.series["timeline"].rows
+    traces = [_spans(name, role, [row for row in rows if row[1] == name]) for name, role in COMPUTE[1:]]
+    together = say(result.readings["head_start"].value, "share")
+    alt = f"Timeline of one step of {len(labels)} ranks: when each computes; for {together} of it another does too"
+    return figures.frame(
+        traces,
+        alt=alt,
+        rows=len(labels),
+        x=figures.numbers("ms since the step began"),
+        y=figures.names(labels),
+        barmode="overlay",
+        bargap=0.2,
     )
 
 

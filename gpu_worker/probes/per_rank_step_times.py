@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gpu_worker import figures
-from gpu_worker.probes import _job
+from gpu_worker.probes import _forms, _job
 from gpu_worker.probes.base import INCONCLUSIVE, Decisive, Probe, ProbeResult, Reading, Series
 from gpu_worker.readable import say
 from gpu_worker.specs import WholeRun
@@ -33,8 +33,8 @@ def read(run: WholeRun, params: Mapping[str, str]) -> ProbeResult:
         "lab's ranks share and accelerators do not. The collective makes ranks wait for each other, so totals agree."
     )
     return ProbeResult(
-        {**_pace(run, times), **_against_floor(run), **_peers(times)},
-        {"phases": Series(columns, ("text", "text", *("s",) * 7), rows, caption)},
+        {**_pace(run, times), **_against_floor(run), **_peers(times), **_forms.readings(run)},
+        {"phases": Series(columns, ("text", "text", *("s",) * 7), rows, caption), **_forms.series(run)},
     )
 
 

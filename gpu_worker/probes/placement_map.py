@@ -6,18 +6,20 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gpu_worker import figures
+from gpu_worker.jobs.layout import groups
 from gpu_worker.probes import _job
 from gpu_worker.probes.base import Decisive, Probe, ProbeResult, Reading, Series
 from gpu_worker.specs import WholeRun
 
 SAME_LEAF, ACROSS_LEAVES = 1, 3
+Pair = tuple[int, int]
 
 
 def read(run: WholeRun, params: Mapping[str, str]) -> ProbeResult:
     """Switches between ring neighbours before and now. A swap inside a leaf moves ranks and changes no count."""
     leaf_of = {host["host"]: host["leaf"] for host in run.fabric["hosts"]}
     before, now = run.spec.setting.baseline_placement, run.fabric["placement"]
-    rows = tuple(_pair(at, before, now, leaf_of) for at in range(len(now)))
+    rows = tuple(_pair(a, b, before, now, leaf_of) for a, b in zip(*_neighbours(run), strict=True))
     hops_before, hops_now = sum(row[2] for row in rows), sum(row[4] for row in rows)
     readings = {
         "hops_before": Reading(hops_before, "count", "Switches around the whole ring, before"),
@@ -34,16 +36,39 @@ def read(run: WholeRun, params: Mapping[str, str]) -> ProbeResult:
         columns,
         ("text", "text", "count", "text", "count"),
         rows,
-        "Neighbours in the ring, which runs in rank order; the last closes it.",
+        _caption(run),
     )
     return ProbeResult(readings, {"ring": table, "hosts": _hosts(run, before, now)})
 
 
-def _pair(at: int, before: Sequence[int], now: Sequence[int], leaf_of: Mapping[int, int]) -> tuple[Any, ...]:
-    after = (at + 1) % len(now)
-    answer: list[Any] = [f"rank {at} – rank {after}"]
-    for placement in (before, now):
-        a, b = placement[at], placement[after]
+def _neighbours(run: WholeRun) -> tuple[list[Pair], list[Pair]]:
+    """Neighbours in the rings that carry the job, before and now: of all ranks in their order, or of a form's own
+    groups, as the mesh of the healthy run lays them and as the process groups of this run really are."""
+    size, form = len(run.fabric["placement"]), run.spec.setting.job.parallel.form
+    before = groups(run.spec.setting.baseline_job.parallel, size).get(form)
+    now = {tuple(rank["groups"][form]) for rank in run.ranks if form in rank.get("groups", {})}
+    if before is None or not now:
+        return _ring(range(size)), _ring(range(size))
+    return [pair for group in before for pair in _ring(group)], [pair for group in sorted(now) for pair in _ring(group)]
+
+
+def _ring(members: Sequence[int]) -> list[Pair]:
+    return [(member, members[(at + 1) % len(members)]) for at, member in enumerate(members)]
+
+
+def _caption(run: WholeRun) -> str:
+    form = run.spec.setting.job.parallel.form
+    if form in ("ddp", "fsdp2"):
+        return "Neighbours in the ring, which runs in rank order; the last closes it."
+    return f"Neighbours in the rings of the {form} groups; the last of each closes it."
+
+
+def _pair(
+    pair_before: Pair, pair_now: Pair, before: Sequence[int], now: Sequence[int], leaf_of: Mapping[int, int]
+) -> tuple[Any, ...]:
+    answer: list[Any] = [f"rank {pair_now[0]} – rank {pair_now[1]}"]
+    for placement, pair in ((before, pair_before), (now, pair_now)):
+        a, b = placement[pair[0]], placement[pair[1]]
         answer += [f"host{a} – host{b}", _switches(a, b, leaf_of)]
     return tuple(answer)
 

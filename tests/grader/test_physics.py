@@ -70,3 +70,21 @@ def test_three_unequal_all_reduces_come_where_the_sum_over_the_cap_says_two():
 def test_nonsense_is_refused(call):
     with pytest.raises(ValueError, match=r"needs at least|unknown collective|more than zero"):
         call()
+
+
+def test_a_pipeline_idles_by_its_stages_over_its_microbatches():
+    bubble = physics.pipeline_bubble(4, 8)
+    assert (bubble.over_ideal, bubble.step_share) == (3 / 8, 3 / 11)
+    assert physics.pipeline_bubble(4, 8, interleave=2).over_ideal == 3 / 16
+    with pytest.raises(ValueError, match="microbatches"):
+        physics.pipeline_bubble(4, 0)
+
+
+def test_zero_shards_optimizer_state_first_then_gradients_then_weights():
+    params, ranks = 7.5e9, 64
+    assert physics.zero_memory(params, ranks, 0) == pytest.approx(120e9)
+    assert physics.zero_memory(params, ranks, 1) == pytest.approx(31.4e9, rel=0.01)
+    assert physics.zero_memory(params, ranks, 2) == pytest.approx(16.6e9, rel=0.01)
+    assert physics.zero_memory(params, ranks, 3) == pytest.approx(1.9e9, rel=0.02)
+    with pytest.raises(ValueError, match="stages 0 to 3"):
+        physics.zero_memory(params, ranks, 4)

@@ -8,6 +8,7 @@ import pytest
 
 from gpu_worker.experiments import nominal_s
 from gpu_worker.models import Evidence, Run
+from gpu_worker.probes import PROBES
 from gpu_worker.serving import queue
 from gpu_worker.specs import WholeRun
 from scenarios import bank, evidence
@@ -209,13 +210,14 @@ def test_without_a_lab_a_cure_is_verified_from_the_bank(instance, now):
     ("step", "with_", "error", "said"),
     [
         ("link-rate", {}, evidence.UnknownStep, 'did you mean "link-rates"'),
-        ("scaling-ladder", {}, evidence.UnknownStep, "cannot be measured yet"),
+        ("resume-replay", {}, evidence.UnknownStep, "cannot be measured yet"),
         ("microbenchmark", {"size": "job"}, evidence.BadParameter, "as-job, packed, which was not given"),
         ("microbenchmark", {**AS_JOB, "size": "huge"}, evidence.BadParameter, 'small, job, not "huge"'),
         ("link-rates", {"scope": "all", "x": "1"}, evidence.BadParameter, 'no parameter "x"'),
     ],
 )
-def test_an_unknown_step_or_parameter_is_refused_with_the_choices(instance, now, step, with_, error, said):
+def test_an_unknown_step_or_parameter_is_refused_with_the_choices(instance, now, monkeypatch, step, with_, error, said):
+    monkeypatch.delitem(PROBES, "resume-replay", raising=False)  # as if it had no probe
     with pytest.raises(error, match=said):
         ask(instance, now, step, with_)
     assert not Evidence.objects.exists()

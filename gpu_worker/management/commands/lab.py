@@ -156,6 +156,13 @@ def _add_run(parser: CommandParser) -> None:
     parser.add_argument("--placement", help="as-job or packed")
     parser.add_argument("--scope", help="for link-rates: suspects or all")
     parser.add_argument(
+        "--job",
+        action="append",
+        default=[],
+        metavar="FIELD=VALUE",
+        help="a field of the job: warmup_steps=1, measured_steps=3, parallel.form=fsdp2",
+    )
+    parser.add_argument(
         "--with",
         action="append",
         default=[],

@@ -6,7 +6,7 @@ import pytest
 
 from gpu_worker.errors import BadSpec
 from gpu_worker.lab.request import Request, parameters_of, spec_of
-from gpu_worker.specs import parse_key
+from gpu_worker.specs import Job, parse_key
 
 
 def test_sizes_rates_and_faults_are_read_with_their_units():
@@ -73,3 +73,21 @@ def test_a_probe_of_the_job_runs_the_job():
 def test_words_that_do_not_fit_are_refused(request_, said):
     with pytest.raises(BadSpec, match=said):
         spec_of(request_)
+
+
+def test_a_job_is_the_plain_one_unless_a_field_or_a_fault_asks_for_more():
+    assert spec_of(Request("scaling-ladder")).setting.job == Job()
+    given = ["measured_steps=3", "warmup_steps=1", "parallel.form=fsdp2"]
+    job = spec_of(Request("scaling-ladder", job=given)).setting.job
+    assert (job.measured_steps, job.warmup_steps, job.parallel.form) == (3, 1, "fsdp2")
+    setting = spec_of(Request("per-rank-step-times", faults=["hot-expert"], job=["measured_steps=2"])).setting
+    assert (setting.job.parallel.form, setting.job.measured_steps) == ("expert", 2)
+    assert setting.baseline_job == setting.job
+
+
+@pytest.mark.parametrize(
+    "text", ["measured_steps", "steps=3", "parallel=fsdp2", "parallel.form=zigzag", "warmup_steps=0"]
+)
+def test_a_job_field_that_is_not_there_or_out_of_bounds_is_refused(text):
+    with pytest.raises(BadSpec, match="--job"):
+        spec_of(Request("scaling-ladder", job=[text]))
