@@ -23,6 +23,7 @@ class Setup:
     hosts: tuple[int, ...]  # host of each rank, as the job runs
     job: Job
     rank_job: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
+    checkpoint: Mapping[str, Any] = field(default_factory=dict)  # fields of `checkpoints.knobs.Knobs`
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,8 @@ class Phase:
     rank, fields of the job that differ for it. `fed` ranks get a socket to the store of documents. `body` is
     `module:function`, called in each rank as `(plan, rank, channel, source) -> result` with a phase as a dict.
     `hang_after_s`: the measured part may hang; it is ended after so long and what is known by then is kept.
+    `stored` ranks have the run's storage: files that live as long as the run, written and read over the management
+    network. `mortal` ranks may die in the measured part; all that is kept of one that does is `{"died": True}`.
     """
 
     name: str
@@ -46,6 +49,8 @@ class Phase:
     repeats: int = 1
     arguments: Mapping[str, Any] = field(default_factory=dict)
     hang_after_s: float | None = None
+    stored: bool = False
+    mortal: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

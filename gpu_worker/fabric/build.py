@@ -128,6 +128,13 @@ class Fabric:
             metrics=CONGESTION_CONTROL,
         )
 
+    def attach(self, bridge: str, address: str) -> None:
+        """Gives a bridge an address (`a.b.c.d/len`) of its own, so that a process in it can serve its hosts."""
+        netlink, index = self._netlink[bridge], self._index[bridge]["bridge"]
+        if not netlink.get_addr(index=index, address=address.split("/")[0]):
+            netlink.addr("add", index=index, address=address.split("/")[0], prefixlen=int(address.split("/")[1]))
+            self._steady_subnet(netlink, index, address)
+
     def pin_ports(self, first: int, last: int) -> None:
         """Every host takes its ephemeral ports from first..last only. Leaves the caller in a host's network."""
         for node in self.plan.nodes:

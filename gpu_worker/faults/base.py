@@ -32,10 +32,10 @@ class Changes:
 
     `job` holds fields of `specs.Job` with their new values, `rank_job` the same for single ranks; `link_rates` are
     bits/s for both directions of a link, `oneway_rates` for one direction (`host0->leaf0`); `source_rates` are bytes/s
-    by rank, `shared_sources` bytes/s that the ranks of a key have together; `acts` are done to the fabric or the ranks
-    while they run; `must_cross` are links that a flow of the ring has to take, so that the fault can show; with
-    `collide`, two flows of the ring have to share an uplink (those, where `must_cross` names some), which in every
-    other run no two may.
+    by rank, `shared_sources` bytes/s that the ranks of a key have together; `checkpoint` holds fields of
+    `checkpoints.knobs.Knobs`; `acts` are done to the fabric or the ranks while they run; `must_cross` are links that a
+    flow of the ring has to take, so that the fault can show; with `collide`, two flows of the ring have to share an
+    uplink (those, where `must_cross` names some), which in every other run no two may.
     """
 
     placement: tuple[int, ...] | None = None
@@ -45,6 +45,7 @@ class Changes:
     oneway_rates: Mapping[str, int] = field(default_factory=dict)
     source_rates: Mapping[int, float] = field(default_factory=dict)
     shared_sources: Mapping[tuple[int, ...], float] = field(default_factory=dict)
+    checkpoint: Mapping[str, Any] = field(default_factory=dict)
     acts: tuple[Act, ...] = ()
     must_cross: tuple[str, ...] = ()
     collide: bool = False

@@ -31,7 +31,7 @@ from gpu_worker.specs import ExperimentSpec, Job, Setting
 MAX_RANKS = 16
 MAX_MESSAGE_BYTES = 1 << 30
 INTERFACE_NAMES = {"fabric": FABRIC_INTERFACE, "management": MANAGEMENT_INTERFACE}
-BY_KEY = ("job", "rank_job", "link_rates", "oneway_rates", "source_rates", "shared_sources")
+BY_KEY = ("job", "rank_job", "link_rates", "oneway_rates", "source_rates", "shared_sources", "checkpoint")
 
 
 @dataclass(frozen=True)
@@ -96,6 +96,8 @@ class RunPlan:
             "repeats": phase.repeats,
             "arguments": dict(phase.arguments),
             "hang_after_s": phase.hang_after_s,
+            "stored": phase.stored,
+            "mortal": list(phase.mortal),
             "seed": self.spec.setting.seed,
             "must_cross": list(self.must_cross) if as_job else [],
             "collide": self.collide and as_job,
@@ -114,7 +116,13 @@ def plan_run(spec: ExperimentSpec) -> RunPlan:
     setting = spec.setting
     changes = compose([kind_of(fault).plan(setting, fault) for fault in spec.faults])
     job = _of_rank(setting.job, changes.job)
-    setup = Setup(spec=spec, hosts=changes.placement or setting.placement, job=job, rank_job=changes.rank_job)
+    setup = Setup(
+        spec=spec,
+        hosts=changes.placement or setting.placement,
+        job=job,
+        rank_job=changes.rank_job,
+        checkpoint=changes.checkpoint,
+    )
     return RunPlan(
         spec=spec,
         fabric=plan_fabric(setting.topology, changes.link_rates, changes.oneway_rates),

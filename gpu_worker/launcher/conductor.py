@@ -11,7 +11,7 @@ import select
 import socket
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from gpu_worker.errors import FaultDidNotFire, LabError, RunFailed
@@ -23,6 +23,7 @@ from gpu_worker.fabric.paths import Path, PathFinder, are_as_wanted, static_path
 from gpu_worker.injectors.base import Scene
 from gpu_worker.lab.machine import processor_times
 from gpu_worker.launcher.channel import Channel, ChannelClosed
+from gpu_worker.launcher.disk import open_storage
 from gpu_worker.launcher.injections import Injections
 from gpu_worker.ranks.body import run_rank
 from gpu_worker.ranks.source import serve_ranks
@@ -105,8 +106,11 @@ class Ranks:
         for rank in ranks or range(len(self.channels)):
             self.channels[rank].send({"order": order, **more})
 
-    def gather(self, event: str, *ranks: int) -> list[dict[str, Any]]:
-        """One message called `event` from each rank, in the order of ranks. Raises RunFailed."""
+    def gather(self, event: str, *ranks: int, mortal: Sequence[int] = ()) -> list[dict[str, Any]]:
+        """One message called `event` from each rank, in the order of ranks. Raises RunFailed.
+
+        The result of a `mortal` rank that died instead is `{"died": True}`.
+        """
         wanted = list(ranks or range(len(self.channels)))
         got: dict[int, dict[str, Any]] = {}
         while len(got) < len(wanted):
@@ -118,20 +122,25 @@ class Ranks:
                         self._progress(message)
             missing = [rank for rank in wanted if rank not in got]
             if missing:
-                self._fill(missing, event)
+                got |= {rank: {"result": {"died": True}} for rank in self._fill(missing, event, mortal)}
         return [got[rank] for rank in wanted]
 
-    def _fill(self, ranks: list[int], event: str) -> None:
+    def _fill(self, ranks: list[int], event: str, mortal: Sequence[int]) -> list[int]:
+        """Reads what has arrived; returns the mortal ranks that died."""
         left = self.deadline - time.monotonic()
         ready = select.select([self.channels[r] for r in ranks], [], [], max(0.0, left))[0] if left > 0 else []
         if not ready:
             raise RunFailed(f"the run passed its deadline while rank {ranks[0]} was expected to be {event}")
+        died = []
         for rank in ranks:
             if self.channels[rank] in ready:
                 try:
                     self.channels[rank].fill()
                 except ChannelClosed:
-                    raise RunFailed(f"rank {rank} died before it was {event}") from None
+                    if rank not in mortal:
+                        raise RunFailed(f"rank {rank} died before it was {event}") from None
+                    died.append(rank)
+        return died
 
     def end(self) -> None:
         """Kills the ranks and their helpers, and waits until they are gone."""
@@ -171,7 +180,9 @@ def _run(plan: dict[str, Any], out: Channel, data_set: int, fabric: Fabric, wait
     fabric_s = waited_s + time.monotonic() - begun
     with Helpers() as helpers, Injections(plan["acts"]) as injections:
         injections.start("fabric", Scene(fabric, (), (), helpers.fork, plan["phases"][0]["seed"], ()))
-        phases = [_run_phase(plan, phase, fabric, injections, data_set, deadline, out) for phase in plan["phases"]]
+        storage = open_storage(fabric, helpers.fork) if any(phase["stored"] for phase in plan["phases"]) else None
+        orders = [{**phase, "storage": storage} for phase in plan["phases"]]
+        phases = [_run_phase(plan, phase, fabric, injections, data_set, deadline, out) for phase in orders]
         return {"phases": phases, "fabric_s": fabric_s, "launch_s": sum(phase["launch_s"] for phase in phases)}
 
 
@@ -192,7 +203,7 @@ def _run_phase(
     ranks.report_progress_to(lambda message: out.send({**message, "phase": "measuring"}))
     injections.start("ranks", ranks.scene(fabric, paths))
     try:
-        result = _measure(fabric, ranks, injections)
+        result = _measure(fabric, ranks, injections, phase["mortal"])
     finally:
         injections.stop("ranks")
         ranks.end()
@@ -232,7 +243,7 @@ def _find_paths(plan: dict[str, Any], fabric: Fabric, ranks: Ranks) -> list[Path
     return [path if path.known else finder.find(path, hosts, ranks) for path in known]
 
 
-def _measure(fabric: Fabric, ranks: Ranks, injections: Injections) -> dict[str, Any]:
+def _measure(fabric: Fabric, ranks: Ranks, injections: Injections, mortal: list[int]) -> dict[str, Any]:
     ranks.order("go")
     ranks.gather("warm")
     with FlowReader(fabric.plan, fabric.namespaces) as flows:
@@ -240,7 +251,7 @@ def _measure(fabric: Fabric, ranks: Ranks, injections: Injections) -> dict[str, 
         before, processors, begun, counted = fabric.counters(), processor_times(), time.monotonic(), injections.counts()
         injections.begin()
         ranks.order("measure")
-        results = [message["result"] for message in ranks.gather("done")]
+        results = [message["result"] for message in ranks.gather("done", mortal=mortal)]
         wall_s, after, processors_after = time.monotonic() - begun, fabric.counters(), processor_times()
         between = flows.between(sent, flows.sent())
         carriers_after = fabric.carrier_downs()

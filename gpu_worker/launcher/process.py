@@ -23,6 +23,8 @@ from gpu_worker.launcher.channel import Channel, ChannelClosed
 from gpu_worker.launcher.kept import Fabrics, Kept
 from gpu_worker.ranks.source import make_data_set
 
+BODIES = ("gpu_worker.jobs.loop", "gpu_worker.jobs.microbenchmark", "gpu_worker.checkpoints.bodies")
+
 
 def main() -> None:
     """Serves until the standard input ends."""
@@ -87,7 +89,7 @@ def _prepare() -> int:
     """Imports what ranks need, so that their forks have it already. Returns the data set's descriptor."""
     # Importing the compiler makes a cache folder: let it find one that is there, so that it leaves nothing behind.
     os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", tempfile.gettempdir())
-    for module in ("torch._dynamo", "gpu_worker.jobs.loop", "gpu_worker.jobs.microbenchmark"):
+    for module in ("torch._dynamo", *BODIES):
         # The first optimizer of each rank would otherwise import the compiler: a second of a core, every run.
         importlib.import_module(module)
     data_set = make_data_set()

@@ -17,6 +17,7 @@ from gpu_worker.specs import ExperimentSpec, Fault, Job, Setting, Topology, Whol
 RUNS = Path(__file__).parent / "runs"
 # Really taken: `python -m tests.gpu_worker.probes.take_healthy [KEY…]`.
 HEALTHY = RUNS / "healthy"
+CHECKPOINTS = RUNS / "checkpoint"
 SETTING = Setting(
     topology=Topology(),
     placement=(0, 1, 2, 3),
@@ -253,6 +254,8 @@ def run_for(made, made_microbenchmark_run):
         measured = HEALTHY / f"{probe.experiment(params)}.json.gz"
         if measured.exists():
             return load(measured)
+        if (stored := CHECKPOINTS / f"healthy--{probe.experiment(params)}.json.gz").exists():
+            return load(stored)
         name = probe.experiment(params).partition("[")[0].replace("-", "_")
         return import_module(f"{__package__}.made_{name}").healthy()
 
