@@ -15,9 +15,9 @@ from gpu_worker.checkpoints.knobs import Knobs
 from gpu_worker.checkpoints.loading import restore
 from gpu_worker.checkpoints.saving import FAILURES, Saver, said
 from gpu_worker.checkpoints.trainer import Trainer
-from gpu_worker.jobs.loop import bind_to_a_core
 from gpu_worker.launcher.channel import Channel
 from gpu_worker.ranks.body import measure_when_all_are_warm
+from gpu_worker.ranks.cores import bind
 from gpu_worker.ranks.disk import Storage
 from gpu_worker.ranks.telemetry import usage
 
@@ -111,7 +111,7 @@ def _begin(plan: dict[str, Any], rank: int, source: int | None) -> tuple[Trainer
     assert source is not None
     # A scale that must first come down makes the optimizer miss its first steps; the schedule moves all the same.
     warnings.filterwarnings("ignore", message=".*lr_scheduler.step.*")
-    bind_to_a_core(rank)
+    bind(rank, "in-turn")
     arguments = plan["arguments"]
     torch.manual_seed(plan["seed"] + arguments["first_weights"])
     trainer = Trainer(plan, rank, source, Knobs.model_validate(arguments["knobs"]))
