@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 import warnings
 from typing import Any
@@ -42,11 +43,13 @@ def run_train(plan: dict[str, Any], rank: int, channel: Channel, source: int | N
             channel.send({"event": "progress", "done": trainer.steps, "total": arguments["last_step"]})
     saver.finish()
     result: dict[str, Any] = {"steps": steps, "saves": saver.log, "usage": usage().since(before)}
-    failed = saver.log[-1]["error"] is not None
-    if rank == 0 and not failed:
+    failure = saver.failure
+    if rank == 0 and not failure:
         damage(storage.folder, trainer.knobs, arguments["saves"])
-    if rank == 0 or failed:  # whoever survives rank 0 has to tell what is there
+    if rank == 0 or failure:  # whoever survives rank 0 has to tell what is there
         result |= {"checksums": sums, "generations": generations(storage.folder)}
+    if failure and not isinstance(failure, OSError):
+        _leave(channel, result)
     return result
 
 
@@ -118,14 +121,21 @@ def _begin(plan: dict[str, Any], rank: int, source: int | None) -> tuple[Trainer
     return trainer, Storage(plan["storage"]), arguments
 
 
+def _leave(channel: Channel, result: dict[str, Any]) -> None:
+    """Tells what is known and ends this process, as the failure ended the job.
+
+    Its peers may wait for it and not for the rank that died: only the end of its connections tells them.
+    """
+    channel.send({"event": "done", "result": result})
+    os._exit(0)
+
+
 def _all_saved(failure: BaseException | None) -> bool:
     """Whether every rank's part was saved.
 
-    Where a rank is gone its peers cannot ask each other any more: whoever notices hangs up on all, as the end of its
-    process would, so that nobody waits for ever.
+    Where a rank is gone its peers cannot ask each other any more.
     """
     if failure is not None and not isinstance(failure, OSError):
-        dist.group.WORLD.abort()
         return False
     failed = torch.tensor(0.0 if failure is None else 1.0)
     dist.all_reduce(failed)

