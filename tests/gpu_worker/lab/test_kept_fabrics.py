@@ -14,6 +14,7 @@ from gpu_worker.lab.sweep import processes
 from gpu_worker.launcher.client import Launcher
 from gpu_worker.specs import Fault, Setting, Topology
 from tests.gpu_worker.lab.conftest import spec_for
+from tests.support.waiting import wait_until
 
 FLAT = Setting(topology=Topology(kind="flat", hosts=2), placement=(0, 1))
 DEGRADED = Fault(cause="degraded-link", place="link:host1-switch", params={"rate": 50e6})
@@ -40,6 +41,11 @@ def raw(launcher: Launcher, *faults: Fault, setting: Setting = FLAT) -> dict[str
     return launcher.run(plan_run(spec).to_order())
 
 
+def keeper_of(launcher: Launcher) -> int:
+    """Of the fabric that it keeps ready; 0 where it has none yet."""
+    return next((one.pid for one in processes().values() if one.parent == launcher.pid), 0)
+
+
 def seconds(raw: dict[str, Any]) -> float:
     return max(rank["seconds"][-1] for rank in raw["phases"][0]["ranks"])
 
@@ -63,8 +69,5 @@ def test_a_fabric_of_another_shape_is_built_anew(launcher):
 @pytest.mark.lab
 def test_a_fabric_that_was_killed_while_it_waited_is_replaced(launcher):
     raw(launcher)
-    keepers = [one.pid for one in processes().values() if one.parent == launcher.pid]
-    for pid in keepers:
-        os.kill(pid, 9)
-    assert keepers
+    os.kill(wait_until("the next fabric has a keeper", lambda: keeper_of(launcher)), 9)
     assert not raw(launcher)["kept_ready"]
