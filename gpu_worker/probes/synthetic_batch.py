@@ -15,9 +15,9 @@ from gpu_worker.readable import say
 from gpu_worker.specs import WholeRun
 
 MATTERS, MATTERS_NOT = 1.3, 1.2
-# Healthy 0.65 to 0.71: norms, softmax and the rest take what the products leave. A slow path reads 0.30.
+# Healthy 0.63 to 0.71: norms, softmax and the rest take what the products leave. A slow path reads 0.30.
 KERNELS_SLOW, KERNELS_FINE = 0.42, 0.52
-# Healthy 116, on a slow path 164; sliced into a dozen thousand operations 21.
+# Healthy 96 to 117, on a slow path 152 to 164; sliced into a dozen thousand operations 20 to 21.
 SHORT, LONG = 45.0, 70.0
 ROLES = (("input", "c6"), ("forward", "c1"), ("backward", "c3"), ("exposed", "c2"), ("optimizer", "c4"))
 SHOWN = {"exposed": "exposed communication"}
