@@ -73,6 +73,16 @@ class Job(Frozen):
     flight_recorder_entries: int = Field(
         default=0, ge=0, le=20_000, description="TORCH_FR_BUFFER_SIZE in the ranks' environment"
     )
+    # From here to `storage_bytes_per_s`: read by the watched training loop alone (`gpu_worker.jobs.watched`).
+    collective_timeout_s: float = Field(default=3.0, ge=0.5, le=60.0, description="the library's own time-out")
+    distributed_debug: Literal["off", "info", "detail"] = Field(default="off", description="TORCH_DISTRIBUTED_DEBUG")
+    monitored_barrier: bool = Field(default=False, description="a monitored barrier at the start of each step")
+    slip: Literal["none", "order", "shape", "dtype", "left-early", "save-alone", "extra-metric", "leave-sending"] = (
+        Field(default="none", description="a slip of the training script in this rank, from `slip_step` on")
+    )
+    slip_step: int = Field(default=8, ge=0, le=1000)
+    slip_size: int = Field(default=0, ge=0, le=65_536, description="`shape`: multiple that a bucket is padded to")
+    storage_bytes_per_s: float | None = Field(default=None, description="what the checkpoint store takes; None: all")
     script: Literal["a", "b"] = Field(
         default="a",
         description="revision of the training script: `b` steps the optimizer tensor by tensor (foreach=False)",

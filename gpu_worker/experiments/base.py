@@ -33,7 +33,9 @@ class Phase:
     `hosts` is the host of each rank; `packed` joins all of them over the loopback of one host. `rank_job` holds, by
     rank, fields of the job that differ for it. `fed` ranks get a socket to the store of documents. `body` is
     `module:function`, called in each rank as `(plan, rank, channel, source) -> result` with a phase as a dict.
-    `hang_after_s`: the measured part may hang; it is ended after so long and what is known by then is kept.
+    `hang_after_s`: the measured part may hang; it is ended after so long and what is known by then is kept
+    (`gpu_worker.launcher.hang.Watch`). Its ranks then send `{"event": "step", "done": …, "total": …}`, and are asked
+    where they are at the step `arguments["ask_at_step"]` and when nothing is heard any more.
     `stored` ranks have the run's storage: files that live as long as the run, written and read over the management
     network. `mortal` ranks may die in the measured part; all that is kept of one that does is `{"died": True}`.
     """

@@ -142,6 +142,21 @@ class Fabric:
                 enter_network(self.namespaces[node.name])
                 _write(f"{IPV4}/ip_local_port_range", f"{first} {last}")
 
+    def cut(self, link: str) -> None:
+        """From now on both ends of a cable drop every packet, and count it. The interfaces stay up."""
+        self._keep_at_most(link, 1)  # byte
+
+    def mend(self, link: str) -> None:
+        """Undoes `cut`."""
+        self._keep_at_most(link, QUEUE_BYTES)
+
+    def _keep_at_most(self, link: str, limit_bytes: int) -> None:
+        cable, rates = self.plan.cable(link), self.rates()
+        for source, target in ((cable.a, cable.b), (cable.b, cable.a)):
+            index, rate = self._index[source.node][source.interface], rates[f"{source.node}->{target.node}"]
+            netlink = self._netlink[source.node]
+            netlink.tc("change", "tbf", index, rate=rate // 8, burst=BURST_BYTES, limit=limit_bytes)
+
     def counters(self, nodes: set[str] | None = None) -> dict[str, dict[str, int]]:
         """By direction (`host0->leaf0`): bytes, packets, drops, overlimits, backlog_bytes of its bucket so far."""
         queues = self._queues(nodes)

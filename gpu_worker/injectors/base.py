@@ -46,7 +46,8 @@ class Scene:
 class Running(Protocol):
     """An act at work. `count` gives numbers that only grow, for the proof that the fault fired.
 
-    One that also has `begin()` is told when the measured part of a phase begins.
+    One that also has `begin()` is told when the measured part of a phase begins, one that has `progressed(steps)` how
+    many measured steps are done.
     """
 
     def count(self) -> Mapping[str, float]: ...

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import select
 import socket
+import sys
 import time
 import traceback
 from collections.abc import Callable, Sequence
@@ -22,11 +23,14 @@ from gpu_worker.fabric.namespaces import die_with_parent
 from gpu_worker.fabric.paths import Path, PathFinder, are_as_wanted, static_paths
 from gpu_worker.injectors.base import Scene
 from gpu_worker.lab.machine import processor_times
+from gpu_worker.launcher.blackbox import BlackBox, make_box
 from gpu_worker.launcher.channel import Channel, ChannelClosed
 from gpu_worker.launcher.disk import open_storage
+from gpu_worker.launcher.hang import Watch
 from gpu_worker.launcher.injections import Injections
 from gpu_worker.ranks.body import run_rank
 from gpu_worker.ranks.source import serve_ranks
+from gpu_worker.ranks.storage import serve_storage
 
 FIRST_PORT = 20_000
 PORTS_A_TRY = 500
@@ -64,6 +68,8 @@ class Ranks:
         self.seed = plan["seed"]
         self.pids: list[int] = []
         self.channels: list[Channel] = []
+        self.boxes: list[BlackBox] = []  # of a phase that may hang
+        self.reaped: set[int] = set()  # ranks that ended by themselves
         self.helpers = Helpers()
         self._progress: Callable[[dict[str, Any]], None] = lambda _: None
         # A file without a name: nothing to remove, whatever happens to the run.
@@ -90,17 +96,40 @@ class Ranks:
             namespace = fabric.namespaces[f"host{place['host']}"]
             channel = Channel(theirs.fileno(), theirs.fileno())
             source = feeds[rank][1].fileno() if feeds else None
+            box = self._box(plan, place)
             self.pids.append(
-                _fork(lambda r=rank, n=namespace, c=channel, s=source: run_rank(plan, r, n, store, c, s))  # type: ignore[misc]
+                _fork(lambda r=rank, n=namespace, c=channel, s=source, b=box: run_rank(plan, r, n, store, c, s, b))  # type: ignore[misc]
             )
             theirs.close()
+            if box:
+                box.close_writing()
             descriptor = ours.detach()
             self.channels.append(Channel(descriptor, descriptor))
         for _, theirs in feeds:
             theirs.close()
 
+    def _box(self, plan: dict[str, Any], place: dict[str, Any]) -> BlackBox | None:
+        """A black box, and the store of checkpoints behind it, for a rank of a phase that may hang."""
+        if plan["hang_after_s"] is None:
+            return None
+        box = make_box()
+        self.boxes.append(box)
+        rate = place["job"]["storage_bytes_per_s"]
+        self.helpers.fork(lambda: serve_storage(box.keep_store(), rate))
+        box.store.close()
+        return box
+
     def report_progress_to(self, listener: Callable[[dict[str, Any]], None]) -> None:
         self._progress = listener
+
+    def tell_progress(self, message: dict[str, Any]) -> None:
+        self._progress(message)
+
+    def reap(self, rank: int) -> tuple[int, float]:
+        """Of a rank that ended by itself: its wait status, and the processor time in seconds that it used."""
+        _, status, used = os.wait4(self.pids[rank], 0)
+        self.reaped.add(rank)
+        return status, used.ru_utime + used.ru_stime
 
     def order(self, order: str, *ranks: int, **more: Any) -> None:
         for rank in ranks or range(len(self.channels)):
@@ -138,20 +167,31 @@ class Ranks:
                     self.channels[rank].fill()
                 except ChannelClosed:
                     if rank not in mortal:
+                        self._repeat_last_words(rank)
                         raise RunFailed(f"rank {rank} died before it was {event}") from None
                     died.append(rank)
         return died
 
+    def _repeat_last_words(self, rank: int) -> None:
+        """On the standard error stream, where they become part of the run's failure."""
+        for box in self.boxes[rank : rank + 1]:
+            box.drain_log()
+            print("\n".join(line for _, line in box.log), file=sys.stderr, flush=True)
+
     def end(self) -> None:
         """Kills the ranks and their helpers, and waits until they are gone."""
-        for pid in self.pids:
+        # A rank that ended by itself is left out: its number may belong to another process by now.
+        alive = [pid for rank, pid in enumerate(self.pids) if rank not in self.reaped]
+        for pid in alive:
             os.kill(pid, 9)  # all before any is waited for: they give back their memory side by side
-        for pid in self.pids:
+        for pid in alive:
             _kill_and_reap(pid)
         self.helpers.end()
         for channel in self.channels:
             channel.close()
-        self.pids, self.channels = [], []
+        for box in self.boxes:
+            box.close()
+        self.pids, self.channels, self.boxes = [], [], []
 
 
 def conduct(layout: dict[str, Any], orders: Channel, out: Channel, data_set: int) -> None:
@@ -200,10 +240,10 @@ def _run_phase(
     phase = {**phase, **{name: plan[name] for name in ("source_rates", "shared_sources")}}
     ranks, paths, tries = _launch_on_good_paths(phase, fabric, data_set, deadline)
     launch_s = time.monotonic() - begun
-    ranks.report_progress_to(lambda message: out.send({**message, "phase": "measuring"}))
+    ranks.report_progress_to(lambda message: _on_progress(message, out, injections))
     injections.start("ranks", ranks.scene(fabric, paths))
     try:
-        result = _measure(fabric, ranks, injections, phase["mortal"])
+        result = _measure(phase, fabric, ranks, injections)
     finally:
         injections.stop("ranks")
         ranks.end()
@@ -243,7 +283,13 @@ def _find_paths(plan: dict[str, Any], fabric: Fabric, ranks: Ranks) -> list[Path
     return [path if path.known else finder.find(path, hosts, ranks) for path in known]
 
 
-def _measure(fabric: Fabric, ranks: Ranks, injections: Injections, mortal: list[int]) -> dict[str, Any]:
+def _on_progress(message: dict[str, Any], out: Channel, injections: Injections) -> None:
+    """Shown to whoever waits, and told to the acts that wait for a certain step."""
+    out.send({**message, "phase": "measuring"})
+    injections.progressed(message.get("done", 0))
+
+
+def _measure(phase: dict[str, Any], fabric: Fabric, ranks: Ranks, injections: Injections) -> dict[str, Any]:
     ranks.order("go")
     ranks.gather("warm")
     with FlowReader(fabric.plan, fabric.namespaces) as flows:
@@ -251,12 +297,12 @@ def _measure(fabric: Fabric, ranks: Ranks, injections: Injections, mortal: list[
         before, processors, begun, counted = fabric.counters(), processor_times(), time.monotonic(), injections.counts()
         injections.begin()
         ranks.order("measure")
-        results = [message["result"] for message in ranks.gather("done", mortal=mortal)]
+        results_of = _gather_results(ranks, phase) if phase["hang_after_s"] is None else _watch(ranks, phase)
         wall_s, after, processors_after = time.monotonic() - begun, fabric.counters(), processor_times()
         between = flows.between(sent, flows.sent())
         carriers_after = fabric.carrier_downs()
     return {
-        "ranks": results,
+        "ranks": results_of(),
         "counters": _difference(before, after),
         "flows": between,
         "carrier_downs": {port: downs - carriers[port] for port, downs in carriers_after.items()},
@@ -265,6 +311,18 @@ def _measure(fabric: Fabric, ranks: Ranks, injections: Injections, mortal: list[
         "measured_wall_s": wall_s,
         "injected": injections.since(counted),
     }
+
+
+def _gather_results(ranks: Ranks, phase: dict[str, Any]) -> Callable[[], list[dict[str, Any]]]:
+    results = [message["result"] for message in ranks.gather("done", mortal=phase["mortal"])]
+    return lambda: results
+
+
+def _watch(ranks: Ranks, phase: dict[str, Any]) -> Callable[[], list[dict[str, Any]]]:
+    """Its results are worked out later: reading the dumps is no part of what is measured."""
+    watch = Watch(ranks, phase)
+    watch.until_it_ends()
+    return watch.results
 
 
 def _difference(before: dict[str, dict[str, int]], after: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:

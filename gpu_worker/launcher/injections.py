@@ -37,6 +37,12 @@ class Injections:
             if begin := getattr(running, "begin", None):
                 begin()
 
+    def progressed(self, steps: int) -> None:
+        """Tells the acts that wait for a step how many are done."""
+        for running in self._running.values():
+            if progressed := getattr(running, "progressed", None):
+                progressed(steps)
+
     def counts(self) -> list[dict[str, float]]:
         return [dict(self._running[number].count()) for number in range(len(self._acts))]
 

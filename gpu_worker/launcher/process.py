@@ -23,7 +23,12 @@ from gpu_worker.launcher.channel import Channel, ChannelClosed
 from gpu_worker.launcher.kept import Fabrics, Kept
 from gpu_worker.ranks.source import make_data_set
 
-BODIES = ("gpu_worker.jobs.loop", "gpu_worker.jobs.microbenchmark", "gpu_worker.checkpoints.bodies")
+BODIES = (
+    "gpu_worker.jobs.loop",
+    "gpu_worker.jobs.microbenchmark",
+    "gpu_worker.jobs.watched",
+    "gpu_worker.checkpoints.bodies",
+)
 
 
 def main() -> None:

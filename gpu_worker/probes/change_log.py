@@ -14,13 +14,17 @@ from gpu_worker.specs import Job, Setting, WholeRun
 KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "environment": (
         "environment variables of the ranks",
-        ("flight_recorder_entries", "interface", "threads", "binding"),
+        (
+            *("flight_recorder_entries", "interface", "threads", "binding"),
+            *("distributed_debug", "collective_timeout_s", "storage_bytes_per_s"),
+        ),
     ),
     "versions": (
         "revision of the training script",
         (
             *("script", "live_objects", "collect_every", "collect_first"),
             *("slow_blocks", "rows_a_kernel", "extra_backward", "small_tensors"),
+            *("slip", "slip_step", "slip_size", "monitored_barrier"),
         ),
     ),
     "placement": ("hosts of the ranks", ()),

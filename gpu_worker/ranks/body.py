@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from gpu_worker.fabric.namespaces import enter_network
+from gpu_worker.launcher.blackbox import BlackBox
 from gpu_worker.launcher.channel import Channel
 from gpu_worker.ranks.telemetry import interfaces_in_use
 
@@ -16,13 +17,32 @@ from gpu_worker.ranks.telemetry import interfaces_in_use
 TOUCH_BYTES = 256_000
 
 
-def run_rank(plan: dict[str, Any], rank: int, namespace: int, store: str, channel: Channel, source: int | None) -> None:
+def run_rank(
+    plan: dict[str, Any],
+    rank: int,
+    namespace: int,
+    store: str,
+    channel: Channel,
+    source: int | None,
+    box: BlackBox | None = None,
+) -> None:
     """Joins the process group and serves the conductor: `touch` a peer, then `go` through the experiment.
 
     `plan` is one phase of a RunPlan as a dict; `namespace` the descriptor of the host's network; `store` the
-    rendezvous file; `source` the socket that this rank's batches come from.
+    rendezvous file; `source` the socket that this rank's batches come from; `box` is given where the phase may hang.
     """
     enter_network(namespace)
+    if box is None:
+        _serve(plan, rank, store, channel, source)
+        return
+    from gpu_worker.ranks.blackbox import dump_on_error, install
+
+    install(box)
+    with dump_on_error(box):
+        _serve({**plan, "checkpoint_store": box.storage.fileno()}, rank, store, channel, source)
+
+
+def _serve(plan: dict[str, Any], rank: int, store: str, channel: Channel, source: int | None) -> None:
     plan = {**plan, "job": plan["ranks"][rank]["job"]}
     import torch
     import torch.distributed as dist
@@ -43,13 +63,18 @@ def _join(dist: Any, plan: dict[str, Any], rank: int, store: str) -> None:
     os.environ["GLOO_SOCKET_IFNAME"] = plan["ranks"][rank]["interface"]
     if plan["job"]["flight_recorder_entries"]:
         os.environ["TORCH_FR_BUFFER_SIZE"] = str(plan["job"]["flight_recorder_entries"])
+    if plan["job"]["distributed_debug"] != "off":
+        os.environ["TORCH_DISTRIBUTED_DEBUG"] = plan["job"]["distributed_debug"].upper()
+        dist.set_debug_level_from_env()
+    may_hang = plan["hang_after_s"] is not None
+    limit_s = plan["job"]["collective_timeout_s"] if may_hang else plan["deadline_s"]
     size = len(plan["ranks"])
     dist.init_process_group(
         "gloo",
         store=dist.FileStore(store, size),
         rank=rank,
         world_size=size,
-        timeout=timedelta(seconds=plan["deadline_s"]),
+        timeout=timedelta(seconds=limit_s),
     )
 
 
