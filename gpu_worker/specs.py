@@ -227,7 +227,7 @@ class WholeRun(BaseModel):
     fabric: dict[str, Any] = Field(
         description="hosts: [{host, leaf}], placement: [host index per rank as this run really ran], links: "
         "[{id, kind: access|uplink|management, ends: [a, b], rate: {'a->b': bits/s, 'b->a': bits/s}, nominal: bits/s, "
-        "carrier_downs: times that an end lost its carrier in the measured part (absent in old runs)}] "
+        "carrier_downs: times that it lost its carrier during the run (absent in old runs)}] "
         "read back from the kernel after the run, "
         "counters: {'a->b': {bytes, packets, drops, overlimits, backlog_bytes}} over the measured part, "
         "paths: [{src_rank, dst_rank, via: [link ids]}] derived from counters, "

@@ -35,6 +35,8 @@ class Fabric:
         self._netlink: dict[str, IPRoute] = {}
         self._index: dict[str, dict[str, int]] = {}
         self._undo = ExitStack()
+        # By port: the kernel counts a new cable's ends as having lost their carrier.
+        self._born_without: dict[str, int] = {}
         # By direction: how many packets were lost on purpose, as the port's own error counter would say.
         self.lost: dict[str, Callable[[], int]] = {}
 
@@ -60,9 +62,9 @@ class Fabric:
                 peer={"ifname": cable.b.interface, "net_ns_fd": self.namespaces[cable.b.node]},
             )
         for node in self.plan.nodes:
-            self._index[node.name] = {
-                link.get_attr("IFLA_IFNAME"): link["index"] for link in self._netlink[node.name].get_links()
-            }
+            links = {link.get_attr("IFLA_IFNAME"): link for link in self._netlink[node.name].get_links()}
+            self._index[node.name] = {name: link["index"] for name, link in links.items()}
+            self._born_without |= {f"{node.name}:{name}": _carrier_downs(link) for name, link in links.items()}
         for cable in self.plan.cables:
             self._configure(cable.a)
             self._configure(cable.b)
@@ -166,12 +168,14 @@ class Fabric:
         return found
 
     def carrier_downs(self) -> dict[str, int]:
-        """By port (`leaf0:host1`): how often it has lost its carrier so far, because the other end went down."""
-        found = {node: {one["index"]: one for one in netlink.get_links()} for node, netlink in self._netlink.items()}
-        return {
-            f"{port.node}:{port.interface}": found[port.node][index].get_attr("IFLA_CARRIER_DOWN_COUNT") or 0
-            for _, port, index in self._ports(None)
+        """By port (`leaf0:host1`): how often it has lost its carrier since the fabric was built."""
+        found = {
+            f"{node}:{link.get_attr('IFLA_IFNAME')}": _carrier_downs(link)
+            for node, netlink in self._netlink.items()
+            for link in netlink.get_links()
         }
+        ports = [f"{port.node}:{port.interface}" for _, port, _ in self._ports(None)]
+        return {port: found[port] - self._born_without[port] for port in ports}
 
     def netlink(self, node: str) -> IPRoute:
         """The node's own netlink socket, for what impairs a fabric once it is built."""
@@ -242,6 +246,11 @@ def _statistics(queue: Any) -> dict[str, int]:
         "overlimits": held["overlimits"],
         "backlog_bytes": held["backlog"],
     }
+
+
+def _carrier_downs(link: Any) -> int:
+    """Of an interface, how often it has lost its carrier; 0 where the kernel does not say."""
+    return int(link.get_attr("IFLA_CARRIER_DOWN_COUNT") or 0)
 
 
 def _rate(queue: Any) -> int:

@@ -61,7 +61,7 @@ def _fabric(plan: RunPlan, raw: Mapping[str, Any]) -> dict[str, Any]:
                     for name in (f"{cable.a.node}->{cable.b.node}", f"{cable.b.node}->{cable.a.node}")
                 },
                 "nominal": cable.nominal,
-                "carrier_downs": sum(raw["carrier_downs"][f"{p.node}:{p.interface}"] for p in (cable.a, cable.b)),
+                "carrier_downs": max(raw["carrier_downs"][f"{p.node}:{p.interface}"] for p in (cable.a, cable.b)),
             }
             for cable in plan.fabric.cables
         ],

@@ -291,21 +291,20 @@ def _on_progress(message: dict[str, Any], out: Channel, injections: Injections) 
 
 def _measure(phase: dict[str, Any], fabric: Fabric, ranks: Ranks, injections: Injections) -> dict[str, Any]:
     ranks.order("go")
-    ranks.gather("warm")
-    with FlowReader(fabric.plan, fabric.namespaces) as flows:
-        sent, carriers = flows.sent(), fabric.carrier_downs()
+    with FlowReader(fabric.plan, fabric.namespaces) as flows:  # made while they warm up
+        ranks.gather("warm")
+        sent = flows.sent()
         before, processors, begun, counted = fabric.counters(), processor_times(), time.monotonic(), injections.counts()
         injections.begin()
         ranks.order("measure")
         results_of = _gather_results(ranks, phase) if phase["hang_after_s"] is None else _watch(ranks, phase)
         wall_s, after, processors_after = time.monotonic() - begun, fabric.counters(), processor_times()
         between = flows.between(sent, flows.sent())
-        carriers_after = fabric.carrier_downs()
     return {
         "ranks": results_of(),
         "counters": _difference(before, after),
         "flows": between,
-        "carrier_downs": {port: downs - carriers[port] for port, downs in carriers_after.items()},
+        "carrier_downs": fabric.carrier_downs(),
         "rates": fabric.rates(),
         "processors": processors_after.since(processors),
         "measured_wall_s": wall_s,

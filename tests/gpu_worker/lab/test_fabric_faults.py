@@ -141,13 +141,17 @@ def test_a_lossy_link_drops_and_its_hosts_send_again(run):
 def test_a_flapping_link_loses_its_carrier_and_what_was_under_way(run):
     taken = run("job", FLAPPING)
     assert taken.fired["flapping-link"]["carrier_downs"] >= 1
-    assert finding(taken, "link-error-counters") == "errors"
+    readings = PROBES["link-error-counters"].read(taken, {}).readings
+    assert readings["carrier_link"].value == "host1-leaf0"
+    assert sum(rank["telemetry"]["tcp_retransmits"] for rank in taken.ranks) > 50
     assert others_are_quiet(taken, "link-error-counters")
 
 
-def test_a_flapping_uplink_stops_what_crosses_it(run):
-    flapping = Fault(cause="flapping-link", place="link:leaf0-spine1")
-    assert fraction(run("microbenchmark", flapping)) < 0.85
+def test_a_flapping_uplink_goes_down_and_comes_back_with_its_routes(run):
+    """It costs little: the spine says that the host cannot be reached, and TCP tries again at once."""
+    taken = run("microbenchmark", Fault(cause="flapping-link", place="link:leaf0-spine1"))
+    assert taken.fired["flapping-link"]["carrier_downs"] >= 1
+    assert fraction(taken) > 0.3
 
 
 def test_beyond_an_mtu_mismatch_small_messages_pass_and_large_ones_hang(run):
