@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from gpu_worker.jobs.model import Block
 from gpu_worker.jobs.parallel.clock import Clock, Group
-from gpu_worker.jobs.parallel.loop import average_gradients
+from gpu_worker.jobs.parallel.loop import average_gradients, one_pass
 from gpu_worker.jobs.parallel.mesh import DATA, lay_groups
 from gpu_worker.jobs.shape import CONTEXT_DIMENSIONS, Dimensions, context_slices
 
@@ -119,13 +119,10 @@ class ContextParallel:
         self.context, self.replica, self.sharers = CONTEXT_DIMENSIONS.context, self.groups[DATA].index, 1
 
     def train(self, tokens: Tensor) -> float:
-        with self._clock.phase("forward"):
-            loss = self.model(tokens)
-        with self._clock.phase("backward"):
-            loss.backward()
+        loss = one_pass(self.model, tokens, self._clock)
         for group in (self.groups["context"], self.groups[DATA]):
             average_gradients(list(self.model.parameters()), group, self._clock)
-        return float(loss.detach())
+        return loss
 
     def counted(self) -> dict[str, Any]:
         """Tokens that this rank holds, and how many tokens each of them attends to, on average."""

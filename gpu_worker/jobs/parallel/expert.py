@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from gpu_worker.jobs.model import Block
 from gpu_worker.jobs.parallel.clock import Clock, Group
-from gpu_worker.jobs.parallel.loop import average_gradients
+from gpu_worker.jobs.parallel.loop import average_gradients, one_pass
 from gpu_worker.jobs.parallel.mesh import DATA, lay_groups
 from gpu_worker.jobs.shape import EXPERT_DIMENSIONS, Dimensions
 
@@ -131,13 +131,10 @@ class ExpertParallel:
         self.context, self.replica, self.sharers = EXPERT_DIMENSIONS.context, rank, 1
 
     def train(self, tokens: Tensor) -> float:
-        with self._clock.phase("forward"):
-            loss = self.model(tokens)
-        with self._clock.phase("backward"):
-            loss.backward()
+        loss = one_pass(self.model, tokens, self._clock)
         average_gradients(self.model.shared(), self.groups["expert"], self._clock)
         average_gradients(list(self.model.parameters()), self.groups[DATA], self._clock)
-        return float(loss.detach())
+        return loss
 
     def counted(self) -> dict[str, Any]:
         """Tokens that this rank sent to each expert, summed over the layers."""

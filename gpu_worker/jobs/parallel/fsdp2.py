@@ -16,6 +16,7 @@ from torch.distributed.fsdp._fully_shard._fsdp_api import AllGather, ReduceScatt
 
 from gpu_worker.jobs.model import ByteModel
 from gpu_worker.jobs.parallel.clock import Clock, Group
+from gpu_worker.jobs.parallel.loop import one_pass
 from gpu_worker.jobs.parallel.mesh import DATA
 from gpu_worker.jobs.shape import DIMENSIONS
 
@@ -75,11 +76,7 @@ class Sharded:
         self.groups, self.context, self.replica, self.sharers = {DATA: group}, DIMENSIONS.context, rank, 1
 
     def train(self, tokens: Tensor) -> float:
-        with self._clock.phase("forward"):
-            loss = self.model(tokens)
-        with self._clock.phase("backward"):
-            loss.backward()
-        return float(loss.detach())
+        return one_pass(self.model, tokens, self._clock)
 
     def counted(self) -> dict[str, Any]:
         return {}

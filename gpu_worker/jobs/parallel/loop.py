@@ -124,6 +124,15 @@ def run_parallel_job(plan: dict[str, Any], rank: int, channel: Channel, source: 
     return {"steps": steps, "telemetry": telemetry, "usage": used, "groups": groups}
 
 
+def one_pass(model: nn.Module, tokens: Tensor, clock: Clock) -> float:
+    """Forward and backward of a model whose forward returns the mean loss; that loss."""
+    with clock.phase("forward"):
+        loss = model(tokens)
+    with clock.phase("backward"):
+        loss.backward()
+    return float(loss.detach())
+
+
 def average_gradients(parameters: list[nn.Parameter], group: Group, clock: Clock) -> None:
     """Every gradient becomes its mean over the group, in one all-reduce behind the backward pass."""
     if group.size == 1:

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from gpu_worker.jobs.model import Block
 from gpu_worker.jobs.parallel.clock import Clock, Group
-from gpu_worker.jobs.parallel.loop import average_gradients
+from gpu_worker.jobs.parallel.loop import average_gradients, one_pass
 from gpu_worker.jobs.parallel.mesh import DATA, lay_groups
 from gpu_worker.jobs.shape import TENSOR_DIMENSIONS, Dimensions
 
@@ -114,12 +114,9 @@ class TensorParallel:
         self.context, self.replica, self.sharers = TENSOR_DIMENSIONS.context, self.groups[DATA].index, split.size
 
     def train(self, tokens: Tensor) -> float:
-        with self._clock.phase("forward"):
-            loss = self.model(tokens)
-        with self._clock.phase("backward"):
-            loss.backward()
+        loss = one_pass(self.model, tokens, self._clock)
         average_gradients(list(self.model.parameters()), self.groups[DATA], self._clock)
-        return float(loss.detach())
+        return loss
 
     def counted(self) -> dict[str, Any]:
         return {}
