@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from gpu_worker.readable import say
+
 _SANS = 'Inter, system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif'
 _MONO = "ui-monospace, SFMono-Regular, Menlo, Consolas, monospace"
 
@@ -198,6 +200,12 @@ def bars(
         "marker": {"color": f"role:{role}", "line": {"width": 0}},
         **more,
     }
+
+
+def time_bars(name: str, role: str, labels: Sequence[str], seconds: Sequence[float]) -> dict[str, Any]:
+    """One part of stacked steps: bars of milliseconds, each saying what it is and how long it took."""
+    said = [f"{label}: {name} {say(value, 's')}" for label, value in zip(labels, seconds, strict=True)]
+    return bars(name, role, labels, [1000 * value for value in seconds], said)
 
 
 def written(texts: Sequence[str]) -> dict[str, Any]:

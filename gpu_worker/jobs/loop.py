@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -41,6 +42,12 @@ class Compute:
         self.wall_s += wall_s
         self.cpu_s += spent.cpu_s
         self.run_delay_s += spent.run_delay_s
+
+    def told(self, wall_s: float, used: Mapping[str, float]) -> dict[str, float]:
+        """The telemetry of a rank whose measured part took `wall_s`, with what its process used of the kernel."""
+        counted = ("voluntary_switches", "involuntary_switches", "tcp_retransmits", "tcp_segments_out")
+        spent = {"compute_wall_s": self.wall_s, "cpu_s": self.cpu_s, "run_delay_s": self.run_delay_s}
+        return {"wall_s": wall_s, **spent, **{name: used[name] for name in counted}}
 
 
 @dataclass
@@ -161,12 +168,7 @@ def measure(trainer: Trainer, plan: dict[str, Any], rank: int, channel: Channel)
     wall_s, used = time.monotonic() - begun, usage().since(before)
     used["process_cpu_s"] += trainer.batches.loader_cpu_s  # the loader's workers are this rank's own work
     telemetry = {
-        "wall_s": wall_s,
-        "compute_wall_s": trainer.compute.wall_s,
-        "cpu_s": trainer.compute.cpu_s,
-        "run_delay_s": trainer.compute.run_delay_s,
-        **{name: used[name] for name in ("voluntary_switches", "involuntary_switches", "tcp_retransmits")},
-        "tcp_segments_out": used["tcp_segments_out"],
+        **trainer.compute.told(wall_s, used),
         "kernel": {**watch.since_begun(), "compute_threads": torch.get_num_threads(), **trainer.collector.counted()},
     }
     if trainer.batches.merges:

@@ -105,17 +105,14 @@ def figure(result: ProbeResult, params: Mapping[str, str]) -> dict[str, Any]:
     """Stacked bars, one a rank, one colour a phase."""
     rows = result.series["phases"].rows
     labels = [row[0] for row in rows]
-    traces = [_phase(name, role, labels, [row[3 + at] for row in rows]) for at, (name, role) in enumerate(BARS)]
+    traces = [
+        figures.time_bars(name, role, labels, [row[3 + at] for row in rows]) for at, (name, role) in enumerate(BARS)
+    ]
     spread = f"totals from {say(min(row[2] for row in rows), 's')} to {say(max(row[2] for row in rows), 's')}"
     alt = f"Median step of {len(rows)} ranks by phase, from input to optimizer; {spread}"
     return figures.frame(
         traces, alt=alt, rows=len(rows), x=figures.numbers("ms a step"), y=figures.names(labels), barmode="stack"
     )
-
-
-def _phase(name: str, role: str, labels: list[str], seconds: list[float]) -> dict[str, Any]:
-    said = [f"{label}: {name} {say(value, 's')}" for label, value in zip(labels, seconds, strict=True)]
-    return figures.bars(name, role, labels, [1000 * value for value in seconds], said)
 
 
 PROBE = Probe(

@@ -56,16 +56,13 @@ def figure(result: ProbeResult, params: Mapping[str, str]) -> dict[str, Any]:
     """The two steps in parts, one above the other."""
     rows = result.series["runs"].rows
     labels = [row[0] for row in rows]
-    traces = [_part(name, role, labels, [row[2 + at] for row in rows]) for at, (name, role) in enumerate(PARTS)]
+    traces = [
+        figures.time_bars(name, role, labels, [row[2 + at] for row in rows]) for at, (name, role) in enumerate(PARTS)
+    ]
     alt = f"A step as placed, {say(rows[0][1], 's')}, and on one host, {say(rows[1][1], 's')}, by what it is spent on"
     return figures.frame(
         traces, alt=alt, rows=len(rows), x=figures.numbers("ms a step"), y=figures.names(labels), barmode="stack"
     )
-
-
-def _part(name: str, role: str, labels: list[str], seconds: list[float]) -> dict[str, Any]:
-    said = [f"{label}: {name} {say(value, 's')}" for label, value in zip(labels, seconds, strict=True)]
-    return figures.bars(name, role, labels, [1000 * value for value in seconds], said)
 
 
 PROBE = Probe(

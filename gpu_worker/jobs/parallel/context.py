@@ -11,10 +11,11 @@ from typing import Any
 import torch
 import torch.distributed as dist
 import torch.nn.functional as functional
-from torch import Tensor, nn
+from torch import Tensor
 
 from gpu_worker.jobs.model import Block
 from gpu_worker.jobs.parallel.clock import Clock, Group
+from gpu_worker.jobs.parallel.decoder import Decoder
 from gpu_worker.jobs.parallel.loop import average_gradients, one_pass
 from gpu_worker.jobs.parallel.mesh import DATA, lay_groups
 from gpu_worker.jobs.shape import CONTEXT_DIMENSIONS, Dimensions, context_slices
@@ -84,25 +85,16 @@ class ContextBlock(Block):
         return made
 
 
-class ContextModel(nn.Module):
-    """Predicts the next byte of this rank's slices of each sample."""
+class ContextModel(Decoder):
+    """Predicts what follows the bytes of this rank's slices of each sample."""
 
     def __init__(self, size: Dimensions, shards: str, clock: Clock, group: Group) -> None:
-        super().__init__()
-        self.token = nn.Embedding(size.vocabulary, size.width)
-        self.position = nn.Embedding(size.context, size.width)
-        self.blocks = nn.ModuleList(ContextBlock(size, shards, clock, group) for _ in range(size.layers))
-        self.norm = nn.LayerNorm(size.width)
-        self.head = nn.Linear(size.width, size.vocabulary)
+        super().__init__(size, (ContextBlock(size, shards, clock, group) for _ in range(size.layers)))
         slices = context_slices(shards, size.context, group.size, group.index)
         self.held = torch.cat([torch.arange(*one) for one in slices])
 
     def forward(self, tokens: Tensor) -> Tensor:
-        stream = self.token(tokens[:, self.held]) + self.position(self.held)
-        for block in self.blocks:
-            stream = block(stream)
-        logits = self.head(self.norm(stream))
-        return functional.cross_entropy(logits.flatten(0, 1), tokens[:, self.held + 1].flatten())
+        return self.loss_at(tokens, self.held)
 
 
 class ContextParallel:

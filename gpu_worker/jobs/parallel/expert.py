@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from gpu_worker.jobs.model import Block
 from gpu_worker.jobs.parallel.clock import Clock, Group
+from gpu_worker.jobs.parallel.decoder import Decoder
 from gpu_worker.jobs.parallel.loop import average_gradients, one_pass
 from gpu_worker.jobs.parallel.mesh import DATA, lay_groups
 from gpu_worker.jobs.shape import EXPERT_DIMENSIONS, Dimensions
@@ -98,43 +99,27 @@ def _sinkhorn(logits: Tensor) -> Tensor:
     return weights / weights.sum(dim=0, keepdim=True)
 
 
-class ExpertModel(nn.Module):
-    """Predicts the next byte; everything but the experts is whole on every rank."""
-
-    def __init__(self, size: Dimensions, router: dict[str, Any], clock: Clock, group: Group) -> None:
-        super().__init__()
-        self.token = nn.Embedding(size.vocabulary, size.width)
-        self.position = nn.Embedding(size.context, size.width)
-        self.blocks = nn.ModuleList(ExpertBlock(size, router, clock, group) for _ in range(size.layers))
-        self.norm = nn.LayerNorm(size.width)
-        self.head = nn.Linear(size.width, size.vocabulary)
-
-    def forward(self, tokens: Tensor) -> Tensor:
-        stream = self.token(tokens[:, :-1]) + self.position(torch.arange(tokens.shape[1] - 1))
-        for block in self.blocks:
-            stream = block(stream)
-        return functional.cross_entropy(self.head(self.norm(stream)).flatten(0, 1), tokens[:, 1:].flatten())
-
-    def shared(self) -> list[nn.Parameter]:
-        """The parameters that every rank holds: all but the experts'."""
-        own = {id(p) for block in self.blocks for layer in (block.inner, block.outer) for p in layer.parameters()}
-        return [p for p in self.parameters() if id(p) not in own]
-
-
 class ExpertParallel:
     """One expert a rank of the expert group; each rank has samples of its own."""
 
     def __init__(self, plan: dict[str, Any], rank: int, clock: Clock) -> None:
         self._clock = clock
         self.groups = lay_groups("expert", plan["job"]["parallel"])
-        self.model = ExpertModel(EXPERT_DIMENSIONS, plan["job"]["parallel"], clock, self.groups["expert"])
+        size, router, group = EXPERT_DIMENSIONS, plan["job"]["parallel"], self.groups["expert"]
+        self.model = Decoder(size, (ExpertBlock(size, router, clock, group) for _ in range(size.layers)))
         self.context, self.replica, self.sharers = EXPERT_DIMENSIONS.context, rank, 1
 
     def train(self, tokens: Tensor) -> float:
         loss = one_pass(self.model, tokens, self._clock)
-        average_gradients(self.model.shared(), self.groups["expert"], self._clock)
+        average_gradients(self._shared(), self.groups["expert"], self._clock)
         average_gradients(list(self.model.parameters()), self.groups[DATA], self._clock)
         return loss
+
+    def _shared(self) -> list[nn.Parameter]:
+        """The parameters that every rank holds: all but the experts'."""
+        layers = [layer for block in self.model.blocks for layer in (block.inner, block.outer)]
+        own = {id(parameter) for layer in layers for parameter in layer.parameters()}
+        return [parameter for parameter in self.model.parameters() if id(parameter) not in own]
 
     def counted(self) -> dict[str, Any]:
         """Tokens that this rank sent to each expert, summed over the layers."""

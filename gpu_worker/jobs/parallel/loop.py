@@ -112,14 +112,7 @@ def run_parallel_job(plan: dict[str, Any], rank: int, channel: Channel, source: 
         if rank == 0:
             channel.send({"event": "progress", "done": number + 1, "total": plan["job"]["measured_steps"]})
     wall_s, used = time.monotonic() - begun, usage().since(before)
-    telemetry = {
-        "wall_s": wall_s,
-        "compute_wall_s": trainer.compute.wall_s,
-        "cpu_s": trainer.compute.cpu_s,
-        "run_delay_s": trainer.compute.run_delay_s,
-        **{name: used[name] for name in ("voluntary_switches", "involuntary_switches", "tcp_retransmits")},
-        "tcp_segments_out": used["tcp_segments_out"],
-    }
+    telemetry = trainer.compute.told(wall_s, used)
     groups = {name: list(group.members) for name, group in trainer.form.groups.items()}
     return {"steps": steps, "telemetry": telemetry, "usage": used, "groups": groups}
 

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from gpu_worker.jobs.model import Block
 from gpu_worker.jobs.parallel.clock import Clock, Group
+from gpu_worker.jobs.parallel.decoder import Decoder
 from gpu_worker.jobs.parallel.loop import average_gradients, one_pass
 from gpu_worker.jobs.parallel.mesh import DATA, lay_groups
 from gpu_worker.jobs.shape import TENSOR_DIMENSIONS, Dimensions
@@ -85,24 +86,6 @@ def _linear(weight: Tensor) -> nn.Linear:
     return layer
 
 
-class SplitModel(nn.Module):
-    """Predicts the next byte with blocks split over a tensor group; embeddings and head are whole on every member."""
-
-    def __init__(self, size: Dimensions, clock: Clock, group: Group) -> None:
-        super().__init__()
-        self.token = nn.Embedding(size.vocabulary, size.width)
-        self.position = nn.Embedding(size.context, size.width)
-        self.blocks = nn.ModuleList(SplitBlock(size, clock, group) for _ in range(size.layers))
-        self.norm = nn.LayerNorm(size.width)
-        self.head = nn.Linear(size.width, size.vocabulary)
-
-    def forward(self, tokens: Tensor) -> Tensor:
-        stream = self.token(tokens[:, :-1]) + self.position(torch.arange(tokens.shape[1] - 1))
-        for block in self.blocks:
-            stream = block(stream)
-        return functional.cross_entropy(self.head(self.norm(stream)).flatten(0, 1), tokens[:, 1:].flatten())
-
-
 class TensorParallel:
     """Tensor groups, and data-parallel groups of the ranks that hold the same share."""
 
@@ -110,7 +93,8 @@ class TensorParallel:
         self._clock = clock
         self.groups = lay_groups("tensor", plan["job"]["parallel"])
         split = self.groups["tensor"]
-        self.model = SplitModel(TENSOR_DIMENSIONS, clock, split)
+        size = TENSOR_DIMENSIONS
+        self.model = Decoder(size, (SplitBlock(size, clock, split) for _ in range(size.layers)))
         self.context, self.replica, self.sharers = TENSOR_DIMENSIONS.context, self.groups[DATA].index, split.size
 
     def train(self, tokens: Tensor) -> float:
