@@ -25,7 +25,7 @@ LINTERS = {
     "import contract": ("-c", "import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports())"),
 }
 ALONE = "lab or stack or browser"
-PHASE_WITHIN_S = 900
+PHASE_WITHIN_S = 2700
 
 
 @dataclass(frozen=True)

@@ -151,7 +151,7 @@ def test_a_flapping_uplink_goes_down_and_comes_back_with_its_routes(run):
     """It costs little: the spine says that the host cannot be reached, and TCP tries again at once."""
     taken = run("microbenchmark", Fault(cause="flapping-link", place="link:leaf0-spine1"))
     assert taken.fired["flapping-link"]["carrier_downs"] >= 1
-    assert fraction(taken) > 0.3
+    assert fraction(taken) > 0.05, "it never came back"
 
 
 def test_beyond_an_mtu_mismatch_small_messages_pass_and_large_ones_hang(run):
