@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import pytest
 
+from gpu_worker.errors import FaultDidNotFire
 from gpu_worker.probes import PROBES
 from gpu_worker.probes._checkpoint import documents
-from gpu_worker.specs import Fault
+from gpu_worker.specs import Fault, Setting
 
 pytestmark = pytest.mark.lab
 
@@ -75,8 +78,16 @@ def test_megatron_bridge_3503_the_counter_is_right_and_the_data_start_over(run):
     assert finding(taken, "parameter-checksums") == "bit-exact"
 
 
+def torn(run):
+    """Whether a write is overtaken by the optimizer is chance: the first run of a few in which it was."""
+    for seed in range(4):
+        with contextlib.suppress(FaultDidNotFire):
+            return run(REPLAY, Fault(cause="live-tensors"), setting=Setting(seed=seed))
+    return pytest.fail("in four runs no write was overtaken")
+
+
 def test_pytorch_144657_a_save_without_copies_holds_later_values_and_one_with_copies_does_not(run):
-    live, copied = run(REPLAY, Fault(cause="live-tensors")), run(REPLAY, Fault(cause="asynchronous-save"))
+    live, copied = torn(run), run(REPLAY, Fault(cause="asynchronous-save"))
     assert finding(live, "parameter-checksums") in ("parameters-differ", "moments-differ")
     assert resumed_at(live, 4)["at"]["step"] == 10, "the checkpoint still calls itself step 10"
     assert finding(copied, "parameter-checksums") == "bit-exact"
