@@ -98,7 +98,7 @@ def without_a_fabric() -> list[Figure]:
 def measure() -> list[Figure]:
     from gpu_worker.lab import run as lab
 
-    os.environ["RANK37_ACCEPT_DISTURBED"] = "1"
+    os.environ["RANK37_ACCEPT_DISTURBED"] = "3"
     parts: tuple[Callable[[], list[Figure]], ...] = (fractions, operations, without_a_fabric)
     try:
         return [figure for part in parts for figure in part()]

@@ -8,6 +8,8 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
 
 from config import logs
+from gpu_worker.errors import BadSpec
+from gpu_worker.lab.provenance import tries_before_accepting
 
 BROKERS = ("redis://", "rediss://", "unix://")
 
@@ -56,6 +58,15 @@ def logging_is_known(**kwargs: Any) -> list[CheckMessage]:
         hint = f"Use one of {', '.join(logs.FORMATS)}."
         found.append(Error(f"LOG_FORMAT={settings.LOG_FORMAT!r} is no format.", hint=hint, id="rank37.E004"))
     return found
+
+
+@register()
+def tries_are_a_number(**kwargs: Any) -> list[CheckMessage]:
+    try:
+        tries_before_accepting()
+    except BadSpec as problem:
+        return [Error(f"{problem}.", hint="Use a whole number; 0 or unset: none is kept.", id="rank37.E005")]
+    return []
 
 
 @register(Tags.security, deploy=True)

@@ -19,6 +19,7 @@ class ProcessorTimes:
     """Seconds since boot, over all processors, from /proc/stat. `work_s` is user, nice and system."""
 
     work_s: float
+    idle_s: float
     steal_s: float
     all_s: float
 
@@ -32,7 +33,10 @@ def processor_times() -> ProcessorTimes:
     with open("/proc/stat") as file:
         user, nice, system, idle, iowait, irq, softirq, steal = (int(v) / ticks for v in file.readline().split()[1:9])
     return ProcessorTimes(
-        work_s=user + nice + system, steal_s=steal, all_s=user + nice + system + idle + iowait + irq + softirq + steal
+        work_s=user + nice + system,
+        idle_s=idle + iowait,
+        steal_s=steal,
+        all_s=user + nice + system + idle + iowait + irq + softirq + steal,
     )
 
 

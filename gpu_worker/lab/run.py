@@ -12,7 +12,7 @@ from gpu_worker.lab.assemble import whole_run
 from gpu_worker.lab.lock import machine_lock
 from gpu_worker.lab.machine import wait_until_quiet
 from gpu_worker.lab.plan import RunPlan, plan_run
-from gpu_worker.lab.provenance import accepts_disturbed, disturbance, provenance, refuse_disturbed
+from gpu_worker.lab.provenance import provenance, refuse_disturbed, tries_before_accepting
 from gpu_worker.launcher.client import Launcher
 from gpu_worker.specs import ExperimentSpec, WholeRun
 
@@ -29,19 +29,20 @@ def run_experiment(spec: ExperimentSpec, *, progress: Progress | None = None) ->
     """Builds the spec's fabric, breaks what its faults say, runs its experiment and returns what was measured.
 
     `progress` gets `{"done": int, "total": int, "phase": str}`. One experiment runs on a machine at a time; while
-    another holds it, the phase is `waiting`. A run
-    that the machine was taken from is repeated up to twice, once the machine is quiet. Raises BadSpec,
+    another holds it, the phase is `waiting`. A run that the machine was taken from is repeated up to twice, once the
+    machine is quiet (or as often as the environment wants, which then takes the last one as it is). Raises BadSpec,
     LabUnavailable, FaultDidNotFire, RunDisturbed or RunFailed.
     """
-    plan = plan_run(spec)
+    plan, accepted = plan_run(spec), tries_before_accepting()
+    last = accepted or TRIES
     with machine_lock(LOCK_LIMIT_S, waiting=lambda: _tell(progress, "waiting")):
-        for _ in range(TRIES - 1):
+        for _ in range(last - 1):
             try:
                 return _run_once(plan, progress)
             except RunDisturbed:
                 _tally["disturbed"] += 1
                 wait_until_quiet(QUIET_LIMIT_S)
-        return _run_once(plan, progress, accept_disturbed=accepts_disturbed())
+        return _run_once(plan, progress, accept_disturbed=accepted is not None)
 
 
 def _tell(progress: Progress | None, phase: str) -> None:
@@ -98,7 +99,7 @@ def _run_once(plan: RunPlan, progress: Progress | None, *, accept_disturbed: boo
 
 def _is_disturbed(raw: dict[str, Any], accept: bool) -> bool:
     try:
-        refuse_disturbed(disturbance(raw))
+        refuse_disturbed(raw)
     except RunDisturbed:
         if not accept:
             raise

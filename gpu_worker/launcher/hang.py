@@ -159,12 +159,16 @@ class Watch:
         alive, offsets = self._alive(), [box.stacks_size() for box in self._boxes]
         self._dumped_at.append(time.monotonic())
         for rank in alive:
-            os.kill(self._ranks.pids[rank], STACKS_SIGNAL)
             self._boxes[rank].ask(DUMP)
         deadline = time.monotonic() + ANSWER_S
-        dumps: list[dict[str, Any] | None] = [None] * len(self._seen)
+        answers = {rank: self._boxes[rank].answer(deadline) for rank in alive}
+        # Only then the stacks: their handler walks the frames of every thread without the interpreter's lock, and
+        # a second thread that is answering meanwhile changes its own under it, which can kill the rank.
         for rank in alive:
-            answer = self._boxes[rank].answer(deadline)
+            os.kill(self._ranks.pids[rank], STACKS_SIGNAL)
+        deadline = time.monotonic() + ANSWER_S
+        dumps: list[dict[str, Any] | None] = [None] * len(self._seen)
+        for rank, answer in answers.items():
             if answer is not None:
                 dumps[rank] = {**answer, "stacks": _await_stacks(self._boxes[rank], offsets[rank], deadline)}
         self._dumps.append(dumps)

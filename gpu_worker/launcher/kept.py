@@ -59,6 +59,11 @@ class Kept:
         except (ChannelClosed, DeadlinePassed):
             return self.failure("the fabric could not be built")
 
+    def is_left_alone(self) -> bool:
+        """Whether it still stands as it was built: its keeper lives, and its conductor neither hung up nor spoke."""
+        ended = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        return ended is None and not select.select([self.lines], [], [], 0)[0]
+
     def failure(self, reason: str) -> dict[str, Any]:
         """A `failed` line with the last lines that the run's processes printed."""
         return {"event": "failed", "kind": "RunFailed", "reason": reason, "said": self.last_words()}
@@ -91,7 +96,7 @@ class Fabrics:
         """(the run's Kept, its `built` or `failed` line, whether it had been kept ready)."""
         layout, ready, self._ready = from_dict(fabric), self._ready, None
         if ready is not None:
-            if ready.fits(layout) and (built := ready.wait_until_built())["event"] == "built":
+            if ready.fits(layout) and (built := ready.wait_until_built())["event"] == "built" and ready.is_left_alone():
                 return ready, built, True
             ready.end()  # of another shape, or it died: a new one will say why, should it die too
         kept = Kept(layout, self.how, self.data_set)

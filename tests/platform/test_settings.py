@@ -55,6 +55,7 @@ def test_the_default_settings_have_nothing_to_say(tmp_path):
         ("PORT", "70000", "Use a number from 1 to 65535."),
         ("LOG_LEVEL", "loud", "Use one of DEBUG, INFO"),
         ("LOG_FORMAT", "xml", "Use one of text, json."),
+        ("RANK37_ACCEPT_DISTURBED", "yes", "Use a whole number"),
     ],
 )
 def test_a_value_that_cannot_be_is_refused_with_the_repair(tmp_path, variable: str, value: str, said: str):

@@ -1,4 +1,4 @@
-"""What an operator with a shell on the machine could ask: the ORM of a running stack, in a process of its own.
+"""What an operator with a shell on the machine could ask: the ORM of an installation, in a process of its own.
 
 The tests' own database is another one, and a browser test runs inside an event loop, where Django refuses its ORM.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 from config import paths
@@ -32,15 +33,14 @@ for line in sys.stdin:
 """
 
 
-class Operator:
-    """Runs code against the stack's database; what it leaves in `result` comes back as JSON."""
+class Shell:
+    """Runs code in an environment; what it leaves in `result` comes back as JSON."""
 
-    def __init__(self, stack: Stack) -> None:
-        env = {**stack.env, "REDIS_URL": paths_redis(stack.data), "DJANGO_SETTINGS_MODULE": "config.settings"}
+    def __init__(self, env: Mapping[str, str]) -> None:
         self.process = subprocess.Popen(
             [sys.executable, "-c", LOOP],
             cwd=paths.BASE_DIR,
-            env=env,
+            env={**env, "DJANGO_SETTINGS_MODULE": "config.settings"},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -60,7 +60,12 @@ class Operator:
             self.process.stdin.close()
         self.process.wait(15)
 
-    # -- what the tests ask
+
+class Operator(Shell):
+    """A shell beside a running stack, with what its tests ask."""
+
+    def __init__(self, stack: Stack) -> None:
+        super().__init__({**stack.env, "REDIS_URL": paths_redis(stack.data)})
 
     def draw(self, attempt: str) -> dict[str, Any]:
         """The hidden instance: cause, place, params; and when the attempt was opened."""

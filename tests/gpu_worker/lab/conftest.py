@@ -13,7 +13,7 @@ from gpu_worker.lab.provenance import ACCEPT_DISTURBED
 from gpu_worker.specs import ExperimentSpec, Fault, Job, Setting, WholeRun
 
 # What these tests judge has wide bands; a neighbour's burst must not end them. Its share is in each run's provenance.
-os.environ.setdefault(ACCEPT_DISTURBED, "1")
+os.environ.setdefault(ACCEPT_DISTURBED, "2")
 
 JOB_SIZE = {"placement": "as-job", "size": "job"}
 

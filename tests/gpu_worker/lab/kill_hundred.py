@@ -70,7 +70,7 @@ class Lab:
         self.process = subprocess.Popen(
             [sys.executable, "-m", "tests.gpu_worker.lab.victim", *(_text(spec) for spec in (MICROBENCHMARK, JOB))],
             cwd=ROOT,
-            env={**os.environ, MARK: value, "TMPDIR": str(folder), "RANK37_ACCEPT_DISTURBED": "1"},
+            env={**os.environ, MARK: value, "TMPDIR": str(folder), "RANK37_ACCEPT_DISTURBED": "3"},
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
         )

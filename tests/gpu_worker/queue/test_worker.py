@@ -14,54 +14,40 @@ import redis
 
 from config.supervisor import linux
 from tests.gpu_worker.queue.own_database import migrated
+from tests.support.operator import Shell
 from tests.support.redis_server import running_redis
 from tests.support.waiting import wait_until
 
 pytestmark = [pytest.mark.lab, pytest.mark.redis, pytest.mark.slow]
 
 WORKER = ("-m", "celery", "-A", "config", "worker", "--queues", "lab", "--concurrency", "1", "--without-gossip")
-SETUP = "import json, sys, django; django.setup()\n"
 CHECKED = """
-from django.utils import timezone
 from gpu_worker.serving.liveness import machine_id
-from gpu_worker.models import SelfCheck
 SelfCheck.objects.create(ok=True, at=timezone.now(), machine=machine_id())
 """
 ENQUEUE = """
-from django.utils import timezone
-from gpu_worker.serving import queue
 from gpu_worker.specs import ExperimentSpec
 with_ = {"size": "small", "placement": "packed"}
-spec = ExperimentSpec.model_validate({"experiment": "microbenchmark", "with": with_, "repeats": int(sys.argv[1])})
-run = queue.enqueue(spec, priority=10, owner="ada", purpose="step", now=timezone.now())
-print(json.dumps(str(run.pk)))
+spec = ExperimentSpec.model_validate({"experiment": "microbenchmark", "with": with_, "repeats": repeats})
+result = queue.enqueue(spec, priority=10, owner="ada", purpose="step", now=timezone.now()).pk
 """
-RUN = """
-from gpu_worker.models import Run
-run = Run.objects.get(pk=sys.argv[1])
-whole = run.whole_run()
-print(json.dumps({"status": run.status, "tries": run.tries, "pid": run.worker_pid, "failure": run.failure,
-    "iterations": whole and len(whole.iterations)}))
+SEEN = """
+one = Run.objects.get(pk=run)
+whole = one.whole_run()
+iterations = whole and len(whole.iterations)
+result = {"status": one.status, "tries": one.tries, "pid": one.worker_pid, "iterations": iterations}
 """
-FEW, MANY = "5", "50"
+FEW, MANY = 5, 50
 
 
-class Shop:
+class Shop(Shell):
     """A database, a Redis and a worker that share a folder."""
 
     def __init__(self, env: dict[str, str], folder: Path) -> None:
         self.env = {**env, "DJANGO_SETTINGS_MODULE": "config.settings", "RANK37_ACCEPT_DISTURBED": "1"}
+        super().__init__(self.env)
         self.log = (folder / "worker.log").open("wb")
         self.worker: subprocess.Popen[bytes] | None = None
-
-    def ask(self, code: str, *arguments: str):
-        import json
-
-        done = subprocess.run(
-            [sys.executable, "-c", SETUP + code, *arguments], env=self.env, capture_output=True, text=True, timeout=60
-        )
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout) if done.stdout else None
 
     def start(self) -> None:
         self.worker = subprocess.Popen(
@@ -76,14 +62,14 @@ class Shop:
 
     def ended(self, run: str, within_s: float = 90) -> dict:
         def over():
-            seen = self.ask(RUN, run)
+            seen = self.ask(SEEN, run=run)
             return seen if seen["status"] in ("finished", "failed") else None
 
-        return wait_until("the run has ended", over, within_s, 0.3)
+        return wait_until("the run has ended", over, within_s, 0.1)
 
     def running(self, run: str) -> dict:
         def under_way():
-            seen = self.ask(RUN, run)
+            seen = self.ask(SEEN, run=run)
             return seen if seen["status"] == "running" else None
 
         return wait_until("the run is under way", under_way, 60, 0.05)
@@ -98,20 +84,21 @@ def shop(short_dir: Path) -> Iterator[Shop]:
             yield made
         finally:
             made.stop(signal.SIGQUIT)
+            made.close()
 
 
 def test_a_doorbell_brings_a_result_and_its_end_is_published(shop: Shop):
     shop.start()
-    run = shop.ask(ENQUEUE, FEW)
+    run = shop.ask(ENQUEUE, repeats=FEW)
     seen = shop.ended(run)
-    assert (seen["status"], seen["tries"], seen["iterations"]) == ("finished", 1, int(FEW))
+    assert (seen["status"], seen["tries"], seen["iterations"]) == ("finished", 1, FEW)
     with redis.Redis.from_url(shop.env["REDIS_URL"], decode_responses=True) as client:
         entries = wait_until("the end is published", lambda: client.xrange("rank37:runs"), 10)
     assert entries[0][1] == {"run": run, "owner": "ada", "status": "finished"}
 
 
 def test_a_lost_doorbell_strands_no_run(shop: Shop):
-    run = shop.ask(ENQUEUE, FEW)
+    run = shop.ask(ENQUEUE, repeats=FEW)
     with redis.Redis.from_url(shop.env["REDIS_URL"]) as client:
         client.flushall()
     shop.start()
@@ -120,15 +107,15 @@ def test_a_lost_doorbell_strands_no_run(shop: Shop):
 
 def test_a_killed_pool_child_costs_one_try(shop: Shop):
     shop.start()
-    run = shop.ask(ENQUEUE, MANY)
+    run = shop.ask(ENQUEUE, repeats=MANY)
     os.kill(shop.running(run)["pid"], signal.SIGKILL)
     seen = shop.ended(run)
-    assert (seen["status"], seen["tries"], seen["iterations"]) == ("finished", 2, int(MANY))
+    assert (seen["status"], seen["tries"], seen["iterations"]) == ("finished", 2, MANY)
 
 
 def test_a_killed_worker_leaves_its_run_to_the_next_one(shop: Shop):
     shop.start()
-    run = shop.ask(ENQUEUE, MANY)
+    run = shop.ask(ENQUEUE, repeats=MANY)
     child = shop.running(run)["pid"]
     os.killpg(shop.worker.pid, signal.SIGKILL)  # type: ignore[union-attr]
     shop.worker.wait(10)  # type: ignore[union-attr]
