@@ -195,13 +195,16 @@ class Ranks:
 
 
 def conduct(layout: dict[str, Any], orders: Channel, out: Channel, data_set: int) -> None:
-    """Builds the fabric, says so, waits for the plan, and sends `progress` lines and then one `result` or `failed`."""
+    """Builds the fabric, says so, waits for the plan, says so, and sends `progress` lines and then one `result` or
+    `failed`.
+    """
     begun = time.monotonic()
     try:
         with Fabric(fabric_plan.from_dict(layout)) as fabric:
             built_s = time.monotonic() - begun
             out.send({"event": "built"})
             order = orders.receive(time.monotonic() + 1e6)
+            out.send({"event": "taken"})
             result = _run(order["plan"], out, data_set, fabric, order["waited_s"])
             out.send({"event": "result", "result": {**result, "built_s": built_s, "kept_ready": order["kept_ready"]}})
     except ChannelClosed:

@@ -52,17 +52,21 @@ class Kept:
     def fits(self, layout: FabricPlan) -> bool:
         return same_but_rates(self.layout, layout)
 
-    def wait_until_built(self) -> dict[str, Any]:
-        """The conductor's `built` line, or a `failed` line that says why there is none."""
+    def begin(self, plan: Mapping[str, Any], since: float, *, kept_ready: bool) -> dict[str, Any]:
+        """Hands the plan to its conductor, once the fabric stands: the `taken` line, or a `failed` line that says why
+        there is none. The run has waited for its fabric from `since` on the monotonic clock.
+        """
         try:
-            return self.lines.receive(time.monotonic() + BUILD_LIMIT_S)
+            built = self.lines.receive(time.monotonic() + BUILD_LIMIT_S)
         except (ChannelClosed, DeadlinePassed):
             return self.failure("the fabric could not be built")
-
-    def is_left_alone(self) -> bool:
-        """Whether it still stands as it was built: its keeper lives, and its conductor neither hung up nor spoke."""
-        ended = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-        return ended is None and not select.select([self.lines], [], [], 0)[0]
+        if built["event"] != "built":
+            return built
+        try:
+            self.orders.send({"plan": plan, "waited_s": time.monotonic() - since, "kept_ready": kept_ready})
+            return self.lines.receive(time.monotonic() + BUILD_LIMIT_S)
+        except (ChannelClosed, DeadlinePassed):
+            return self.failure("the run ended before it began")
 
     def failure(self, reason: str) -> dict[str, Any]:
         """A `failed` line with the last lines that the run's processes printed."""
@@ -92,15 +96,16 @@ class Fabrics:
         self.how, self.data_set = how, data_set
         self._ready: Kept | None = None
 
-    def for_run(self, fabric: Mapping[str, Any]) -> tuple[Kept, dict[str, Any], bool]:
-        """(the run's Kept, its `built` or `failed` line, whether it had been kept ready)."""
-        layout, ready, self._ready = from_dict(fabric), self._ready, None
+    def for_run(self, plan: Mapping[str, Any]) -> tuple[Kept, dict[str, Any]]:
+        """(the run's Kept, its `taken` or `failed` line)."""
+        begun, layout = time.monotonic(), from_dict(plan["fabric"])
+        ready, self._ready = self._ready, None
         if ready is not None:
-            if ready.fits(layout) and (built := ready.wait_until_built())["event"] == "built" and ready.is_left_alone():
-                return ready, built, True
+            if ready.fits(layout) and (taken := ready.begin(plan, begun, kept_ready=True))["event"] == "taken":
+                return ready, taken
             ready.end()  # of another shape, or it died: a new one will say why, should it die too
         kept = Kept(layout, self.how, self.data_set)
-        return kept, kept.wait_until_built(), False
+        return kept, kept.begin(plan, begun, kept_ready=False)
 
     def keep_ready(self, like: Kept) -> None:
         """Another fabric of that shape, built while nobody waits for it."""

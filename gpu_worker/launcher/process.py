@@ -105,29 +105,18 @@ def _prepare() -> int:
 
 def _serve_run(plan: dict[str, Any], channel: Channel, fabrics: Fabrics) -> bool:
     """One run from its order to its grave, then a fabric for the next one; False where our own owner is gone."""
-    begun = time.monotonic()
     channel.send({"event": "progress", "phase": "fabric", "done": 0, "total": 1})
-    kept, built, was_ready = fabrics.for_run(plan["fabric"])
+    kept, taken = fabrics.for_run(plan)
     try:
-        if built["event"] != "built":
-            channel.send(built)
+        if taken["event"] != "taken":
+            channel.send(taken)
             return True
-        waited_s = time.monotonic() - begun
-        alive = _conducted(kept, {"plan": plan, "waited_s": waited_s, "kept_ready": was_ready}, channel)
+        alive = _forward(kept, channel, plan["deadline_s"] + 5.0)
     finally:
         kept.end()
     if alive:
         fabrics.keep_ready(kept)
     return alive
-
-
-def _conducted(kept: Kept, order: dict[str, Any], channel: Channel) -> bool:
-    try:
-        kept.orders.send(order)
-    except ChannelClosed:
-        channel.send(kept.failure("the run ended before it began"))
-        return True
-    return _forward(kept, channel, order["plan"]["deadline_s"] + 5.0)
 
 
 def _forward(kept: Kept, owner: Channel, limit_s: float) -> bool:

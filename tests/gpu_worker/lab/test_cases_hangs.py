@@ -64,7 +64,8 @@ def how_they_ended(taken: WholeRun) -> list[str]:
 def test_a_hang_shows_its_signature_to_all_three_probes(cause, run):
     fault, *expected = SIGNATURES[cause]
     taken = run("hang", *([fault] if fault else []))
-    assert [finding(taken, step) for step in ("rank-logs", "collective-log", "stack-dump")] == expected
+    found = [finding(taken, step) for step in ("rank-logs", "collective-log", "stack-dump")]
+    assert found == expected, [rank["end"] for rank in taken.recorded["ranks"]]
 
 
 @pytest.mark.parametrize("cause", SIGNATURES)

@@ -59,9 +59,13 @@ def run_and_name_the_next_keeper(launcher: Launcher) -> int:
     return wait_until("the next fabric has a keeper", lambda: next(iter(keepers_of(launcher) - of_the_run), 0))
 
 
+def conductors_of(keeper: int) -> list[int]:
+    return [one.pid for one in processes().values() if one.parent == keeper]
+
+
 def is_idle(keeper: int) -> bool:
     """Whether the conductor below it does nothing for a moment: its fabric stands, and it waits for a run."""
-    conductors = [one.pid for one in processes().values() if one.parent == keeper]
+    conductors = conductors_of(keeper)
     before = [ticks_of(pid) for pid in conductors]
     time.sleep(0.2)
     return bool(conductors) and before == [ticks_of(pid) for pid in conductors]
@@ -102,5 +106,7 @@ def test_a_fabric_that_was_killed_while_it_waited_is_replaced(launcher):
 def test_a_fabric_that_was_killed_once_it_was_built_is_replaced(launcher):
     keeper = run_and_name_the_next_keeper(launcher)
     wait_until("its conductor waits for an order", lambda: is_idle(keeper))
+    (conductor,) = conductors_of(keeper)
     os.kill(keeper, 9)
+    wait_until("its conductor is gone", lambda: conductor not in processes())
     assert not raw(launcher)["kept_ready"]
