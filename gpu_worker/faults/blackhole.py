@@ -9,6 +9,7 @@ from pydantic import Field
 
 from gpu_worker.errors import FaultDidNotFire
 from gpu_worker.faults._links import cable_of, ways_of
+from gpu_worker.faults._watched import SHOWS_ALL
 from gpu_worker.faults.base import Changes, FaultKind, Params, Trial, injected, params_of
 from gpu_worker.injectors.blackhole import Blackhole
 from gpu_worker.specs import Fault, Setting
@@ -48,5 +49,6 @@ FAULT = FaultKind(
     params=BlackholeParams,
     plan=plan,
     fired=fired,
-    trial=Trial(place="link:host1-leaf0"),
+    shows=SHOWS_ALL,
+    trial=Trial(place="link:host1-leaf0", params={"after_bytes": 8_000_000}),
 )

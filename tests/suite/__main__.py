@@ -35,6 +35,7 @@ class Phase:
     name: str
     select: str
     parallel: bool
+    only_by_name: bool = False
     database: Callable[[], AbstractContextManager[str]] = lambda: nullcontext("")
 
 
@@ -46,8 +47,9 @@ PHASES = (
         parallel=True,
         database=lambda: running_postgres(debian.ensure_postgres()),
     ),
-    Phase("lab", "lab and not (stack or browser)", parallel=False),
+    Phase("lab", "lab and not (stack or browser or long)", parallel=False),
     Phase("stack", "stack or browser", parallel=False),
+    Phase("long", "long", parallel=False, only_by_name=True),
 )
 
 
@@ -76,7 +78,7 @@ def pytest(phase: Phase, database_url: str, guard_file: Path, more: list[str]) -
         env.pop(name, None)
     if database_url:
         env["DATABASE_URL"] = database_url
-    workers = ["-n", "2", "--dist", "loadfile"] if phase.parallel else ["-p", "no:xdist"]
+    workers = ["-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"] if phase.parallel else ["-p", "no:xdist"]
     command = [sys.executable, "-m", "pytest", "-q", "-m", phase.select, *workers, "--durations=5", *more]
     try:
         code = subprocess.run(
@@ -116,7 +118,7 @@ def main(argv: list[str]) -> int:
     names = {phase.name: phase for phase in PHASES}
     wanted = [word for word in argv if word in names]
     more = [word for word in argv if word not in names]
-    phases = [names[word] for word in wanted] or list(PHASES)
+    phases = [names[word] for word in wanted] or [phase for phase in PHASES if not phase.only_by_name]
     try:
         if names["stack"] in phases:
             debian.ensure_chromium()

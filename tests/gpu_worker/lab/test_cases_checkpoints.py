@@ -86,6 +86,7 @@ def torn(run):
     return pytest.fail("in four runs no write was overtaken")
 
 
+@pytest.mark.long
 def test_pytorch_144657_a_save_without_copies_holds_later_values_and_one_with_copies_does_not(run):
     live, copied = torn(run), run(REPLAY, Fault(cause="asynchronous-save"))
     assert finding(live, "parameter-checksums") in ("parameters-differ", "moments-differ")
@@ -135,6 +136,7 @@ def test_mixed_generations_load_without_a_word_and_only_checksums_name_the_rank(
     assert reading(taken, "parameter-checksums", "ranks_apart") == "rank 2"
 
 
+@pytest.mark.long
 def test_one_writer_holds_training_up_longer_than_all_and_the_background_shortest(run):
     all_ranks, one, background = (
         run("save", *faults) for faults in ((), (Fault(cause="gather-to-rank-0"),), (Fault(cause="asynchronous-save"),))
@@ -144,6 +146,7 @@ def test_one_writer_holds_training_up_longer_than_all_and_the_background_shortes
     assert reading(one, "save-timings", "memory_growth") > 3 * reading(all_ranks, "save-timings", "memory_growth")
 
 
+@pytest.mark.long
 def test_slow_storage_shows_with_one_writer_and_with_all(run):
     for writers in ("one", "all"):
         healthy = run("storage-throughput", **{"with": {"writers": writers}})

@@ -58,6 +58,7 @@ def test_nccl_307_one_cable_came_up_slower_and_measuring_one_at_a_time_finds_it(
     assert max(seconds) < 1.1 * min(seconds)
 
 
+@pytest.mark.long
 def test_gloo_335_an_all_to_all_over_the_wrong_interface(run):
     slow, right = collective(run, "all-to-all", FALLBACK), collective(run, "all-to-all")
     assert value(slow, "collectives", "seconds") > 1.7 * value(right, "collectives", "seconds")

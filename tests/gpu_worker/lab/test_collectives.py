@@ -54,6 +54,7 @@ def test_a_collective_leaves_the_shape_it_should_and_runs_as_usual(run, op):
     assert value(taken, "collectives", "fraction_of_floor") < 1.02
 
 
+@pytest.mark.long
 def test_the_fit_predicts_sizes_that_it_has_not_seen_within_a_tenth(run):
     taken = run("sweep")
     assert finding(taken, "microbenchmark-sweep") == "as-usual"
@@ -61,11 +62,13 @@ def test_the_fit_predicts_sizes_that_it_has_not_seen_within_a_tenth(run):
     assert value(taken, "microbenchmark-sweep", "bandwidth_share") == pytest.approx(0.955, abs=0.03)
 
 
+@pytest.mark.long
 def test_latency_weighs_little_at_both_scales_at_the_size_of_the_job(run):
     assert value(run("sweep"), "microbenchmark-sweep", "latency_share_here") < 0.10
     assert value(run("sweep"), "microbenchmark-sweep", "latency_share_production") < 0.10
 
 
+@pytest.mark.long
 def test_a_throttled_rank_makes_small_messages_wait_and_leaves_the_bandwidth(run):
     taken = run("sweep", THROTTLED)
     assert finding(taken, "microbenchmark-sweep") == "latency-high"

@@ -12,8 +12,8 @@ pytestmark = pytest.mark.lab
 
 THROTTLED = Fault(cause="throttled-rank", place="rank:2", params={"duty": 0.25})
 SLOW_INPUT = Fault(cause="slow-input-rank", place="rank:1", params={"bytes_per_s": 90e3})
-DEGRADED = Fault(cause="degraded-link", place="link:host1-leaf0", params={"rate": 100e6})
-DEGRADED_UPLINK = Fault(cause="degraded-link", place="link:leaf0-spine1", params={"rate": 100e6})
+DEGRADED = Fault(cause="degraded-link", place="link:host1-leaf0", params={"rate": 160e6})
+DEGRADED_UPLINK = Fault(cause="degraded-link", place="link:leaf0-spine1", params={"rate": 160e6})
 FAR = Fault(cause="worse-placement", place="rank:3")
 FALLBACK = Fault(cause="fallback-transport")
 SERIAL = Fault(cause="no-overlap")
@@ -44,7 +44,7 @@ def test_a_fault_fires_and_costs_useful_work(run, fault):
 
 def test_a_degraded_link_sets_the_pace_of_the_whole_ring(run):
     taken = run("microbenchmark", DEGRADED)
-    assert 0.15 < reading(taken, "microbenchmark", "fraction_of_floor") < 0.3
+    assert 0.3 < reading(taken, "microbenchmark", "fraction_of_floor") < 0.45
     assert finding(run("job", DEGRADED), "link-rates", scope="all") == "one-link-lower"
 
 
@@ -59,7 +59,7 @@ def test_a_degraded_link_drops_nothing(run):
 def test_a_degraded_uplink_is_really_crossed(run):
     taken = run("microbenchmark", DEGRADED_UPLINK)
     assert any("leaf0-spine1" in path["via"] for path in taken.fabric["paths"])
-    assert 0.15 < reading(taken, "microbenchmark", "fraction_of_floor") < 0.3
+    assert 0.3 < reading(taken, "microbenchmark", "fraction_of_floor") < 0.45
 
 
 def test_a_throttled_rank_stalls_and_leaves_the_fabric_alone(run):
@@ -101,6 +101,7 @@ def test_a_smaller_microbatch_was_really_trained_on(run):
     assert {step["samples"] for rank in run("job", SMALLER).ranks for step in rank["steps"]} == {4}
 
 
+@pytest.mark.long
 def test_two_faults_at_once_both_fire(run):
     taken = run("job", DEGRADED, SLOW_INPUT)
     assert set(taken.fired) == {"degraded-link", "slow-input-rank"}

@@ -54,6 +54,7 @@ def test_reads_in_the_step_are_collectives_that_nobody_planned(run):
     assert median(by_rank(taken, "total")) > 1.25 * median(by_rank(run("job"), "total"))
 
 
+@pytest.mark.long
 def test_another_precision_has_its_bytes_and_another_accumulation_its_samples(run):
     taken = run("job", Fault(cause="communication-precision"), Fault(cause="accumulation-changed"), setting=SHORT)
     assert taken.size_bytes == 2 * run("job").size_bytes
@@ -70,12 +71,14 @@ def test_workers_that_decode_on_demand_make_every_rank_wait_alike(run):
     assert taken.provenance["foreign_cpu_share"] < 0.1
 
 
+@pytest.mark.long
 def test_a_store_that_hosts_share_matters_and_names_no_rank(run):
     taken = run("synthetic-batch", Fault(cause="shared-storage"), setting=SHORT)
     assert finding(taken, "synthetic-batch") == "input-matters"
     assert max(by_rank(taken, "input")) < 1.3 * min(by_rank(taken, "input"))
 
 
+@pytest.mark.long
 def test_slow_kernels_and_many_launches_are_told_apart_where_input_does_not_matter(run):
     slow = run("synthetic-batch", Fault(cause="slower-compute-everywhere"), setting=ONE_STEP)
     gaps = run("synthetic-batch", Fault(cause="launch-gaps"), setting=ONE_STEP)

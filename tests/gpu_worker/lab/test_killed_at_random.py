@@ -8,9 +8,11 @@ from tests.gpu_worker.lab.kill_hundred import kill_often
 
 pytestmark = pytest.mark.lab
 
+KILLS = 3
+
 
 def test_after_kills_at_random_moments_nothing_is_left_and_the_next_measurement_is_healthy(tmp_path):
-    tally = kill_often(5, seed=1, folder=tmp_path, longest_wait_s=3.0)
+    tally = kill_often(KILLS, seed=1, folder=tmp_path, longest_wait_s=3.0)
     assert tally.left == []
     assert tally.unhealthy == []
-    assert tally.killed == 5 and tally.healthy >= 2
+    assert tally.killed == KILLS and tally.healthy >= 1

@@ -19,6 +19,7 @@ pytestmark = pytest.mark.lab
 AS_JOB, PACKED = (f"microbenchmark[placement={where},size=job]" for where in ("as-job", "packed"))
 
 
+@pytest.mark.long
 def test_a_degraded_link_separates_and_spares_the_inside_of_a_host(tmp_path):
     kind = dataclasses.replace(FAULTS["degraded-link"], shows=(AS_JOB,), spares=(PACKED,))
     wanted, store = pairs([kind]), Store(tmp_path)
