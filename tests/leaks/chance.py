@@ -11,7 +11,7 @@ from sklearn.model_selection import KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 
 FOLDS = 4
-PERMUTATIONS = 80
+PERMUTATIONS = 60
 
 
 def as_table(rows: Sequence[dict[str, float]], causes: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
@@ -24,7 +24,7 @@ def accuracy(features: np.ndarray, causes: np.ndarray, seed: int) -> float:
     """Of causes in parts that the classifier was not trained on."""
     # Hundreds of features, most of them alike for all: first those that differ most between causes.
     chosen = make_pipeline(
-        VarianceThreshold(), SelectKBest(k=20), ExtraTreesClassifier(40, min_samples_leaf=2, random_state=seed)
+        VarianceThreshold(), SelectKBest(k=20), ExtraTreesClassifier(30, min_samples_leaf=2, random_state=seed)
     )
     folds = KFold(FOLDS, shuffle=True, random_state=seed)
     return float(np.mean(cross_val_score(chosen, features, causes, cv=folds)))

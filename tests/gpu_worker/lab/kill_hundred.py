@@ -33,7 +33,7 @@ MEASURES_WITHIN_S = 60.0
 MICROBENCHMARK = ExperimentSpec.model_validate(
     {"experiment": "microbenchmark", "with": {"size": "job", "placement": "as-job"}, "repeats": 2}
 )
-JOB = ExperimentSpec(experiment="job", setting=Setting(job=Job(measured_steps=30, warmup_steps=1)))
+JOB = ExperimentSpec(experiment="job", setting=Setting(job=Job(measured_steps=20, warmup_steps=1)))
 GENERATIONS = ("owner", "launcher", "keeper", "conductor", "rank or helper")
 
 
@@ -70,7 +70,7 @@ class Lab:
         self.process = subprocess.Popen(
             [sys.executable, "-m", "tests.gpu_worker.lab.victim", *(_text(spec) for spec in (MICROBENCHMARK, JOB))],
             cwd=ROOT,
-            env={**os.environ, MARK: value, "TMPDIR": str(folder), "RANK37_ACCEPT_DISTURBED": "3"},
+            env={**os.environ, MARK: value, "TMPDIR": str(folder), "RANK37_ACCEPT_DISTURBED": "1"},
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
         )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from statistics import median
+
 import pytest
 
 from gpu_worker.jobs.model import ByteModel
@@ -54,8 +56,9 @@ def test_nccl_307_one_cable_came_up_slower_and_measuring_one_at_a_time_finds_it(
     assert float(readings["rest_without_host"].value) > 0.9  # without that cable all the others add up
     assert float(readings["worst_host_best"].value) == pytest.approx(0.4 * 0.955, rel=0.1)
     # Misleading: every rank reports the same slow collective, so none stands out.
-    seconds = [seconds for one in run("microbenchmark", DEGRADED).iterations for seconds in one["by_rank"]]
-    assert max(seconds) < 1.1 * min(seconds)
+    by_rank = zip(*(one["by_rank"] for one in run("microbenchmark", DEGRADED).iterations), strict=True)
+    seconds = [median(of_a_rank) for of_a_rank in by_rank]
+    assert max(seconds) < 1.15 * min(seconds)
 
 
 @pytest.mark.long
