@@ -9,17 +9,18 @@ import pytest
 
 from gpu_worker.errors import FaultDidNotFire, LabUnavailable, RunDisturbed, RunFailed
 from gpu_worker.specs import ExperimentSpec, WholeRun
-from scenarios import bank, filling, library
+from scenarios import bank, filling, library, offered
 
 FLAGSHIP = library.get("slow-all-reduce")
 CAUSES = ["healthy", *FLAGSHIP.prior]
+EXPERIMENTS = offered.experiments_of(FLAGSHIP.table)
 
 
 @pytest.fixture(scope="module")
 def measured() -> dict[str, WholeRun]:
     """One really measured run of each experiment."""
     healthy = next(one for one in bank.complete_instances(FLAGSHIP.table) if one.is_healthy)
-    return {key: bank.whole_run(FLAGSHIP.table, healthy.id, key) for key in bank.EXPERIMENTS}
+    return {key: bank.whole_run(FLAGSHIP.table, healthy.id, key) for key in EXPERIMENTS}
 
 
 @pytest.fixture
@@ -33,29 +34,46 @@ def lab(measured: dict[str, WholeRun]) -> Callable[[ExperimentSpec], WholeRun]:
     return lambda spec: measured[spec.key].model_copy(update={"spec": spec})
 
 
-def plan(runs: int = 1) -> list[filling.Wanted]:
-    return filling.wanted_runs(FLAGSHIP, runs, "seed")
+def plan(runs: int = 1, whole: int = 1) -> list[filling.Wanted]:
+    return filling.wanted_runs(FLAGSHIP, runs, whole, "seed")
 
 
 def quiet(_: str) -> None:
     pass
 
 
-def test_a_plan_holds_every_run_of_every_instance_and_causes_take_turns(empty_bank):
+def of(wanted: list[filling.Wanted], cause: str, number: int = 1) -> list[tuple[str, str]]:
+    return [one.slot for one in wanted if (one.instance.cause, one.number) == (cause, number)]
+
+
+def test_what_every_instance_has_comes_first_and_causes_take_turns(empty_bank):
     wanted = plan(2)
-    turns = list(dict.fromkeys((one.number, one.instance.cause) for one in wanted))
-    assert turns[:16] == [(number, cause) for number in (1, 2) for cause in CAUSES]
+    jobs = [(one.number, one.instance.cause) for one in wanted if one.slot == ("nothing", "job")]
+    assert jobs[:16] == [(number, cause) for number in (1, 2) for cause in CAUSES]
     assert {one.number for one in wanted if one.instance.cause == "healthy"} == set(range(1, filling.LEAST_HEALTHY + 1))
-    of_one = [(one.what, one.experiment) for one in wanted if (one.number, one.instance.cause) == (1, "no-overlap")]
-    assert of_one == [*(("nothing", key) for key in bank.EXPERIMENTS), ("before", "job")]
-    harmed = [one for one in wanted if one.what == "harms"]
-    assert {one.instance.cause for one in harmed} == {"comparison-changed"}
+    stages = ["first" if one.experiment in offered.FIRST else "rest" for one in wanted if one.what != "add-gpus"]
+    assert stages == sorted(stages)
+
+
+def test_a_run_that_is_the_same_for_several_is_made_once_for_their_healthy_twin(empty_bank):
+    wanted = plan(2)
+    assert len({(one.instance.id, one.slot) for one in wanted}) == len(wanted)
+    assert of(wanted, "no-overlap") == [("nothing", "job")]
+    assert ("before", "job") in of(wanted, "healthy", 2) and ("before", "job") not in of(wanted, "healthy", 3)
+    assert ("nothing", "microbenchmark[placement=as-job,size=small]") in of(wanted, "degraded-link")
+    assert ("nothing", "microbenchmark[placement=packed,size=job]") not in of(wanted, "degraded-link")
+
+
+def test_only_the_first_instances_get_every_run(empty_bank):
+    wanted = plan(2, whole=1)
+    assert len(of(wanted, "throttled-rank", 1)) == len(EXPERIMENTS)
+    assert len(of(wanted, "throttled-rank", 2)) == len(offered.FIRST)
 
 
 def test_each_run_has_its_spec(empty_bank):
     for one in plan():
         faulted = bool(one.spec.faults)
-        assert faulted == (one.instance.cause != "healthy" and one.what != "before")
+        assert faulted == (one.instance.cause != "healthy")
         assert one.spec.key == one.experiment
 
 
@@ -85,12 +103,13 @@ def test_a_disturbed_run_is_repeated_and_given_up_after_three(empty_bank, lab):
 
     def disturbed(spec: ExperimentSpec) -> WholeRun:
         seen.append(spec.key)
-        if len(seen) <= 2 or spec.key == "job":
+        if spec.key == "job":
             raise RunDisturbed("other processes took 20 %")
         return lab(spec)
 
-    filled = filling.fill(plan()[:2], disturbed, quiet)
-    assert seen == ["job"] * 3 + [bank.EXPERIMENTS[1]]
+    job, micro = (next(one for one in plan() if one.experiment == key) for key in EXPERIMENTS[:2])
+    filled = filling.fill([job, micro], disturbed, quiet)
+    assert seen == ["job"] * 3 + [EXPERIMENTS[1]]
     assert (filled.made, filled.given_up) == (1, ["healthy 1 job: other processes took 20 %"])
 
 
