@@ -6,7 +6,6 @@ from collections import Counter
 from datetime import datetime
 from typing import Any
 
-from gpu_worker import symptom
 from gpu_worker.specs import WholeRun
 from grader import tables as grader_tables
 from grader.transcript import variant_id
@@ -14,6 +13,7 @@ from scenarios import bank, observe, offered, reports, tables_file
 from scenarios.bank import BEFORE, Head
 from scenarios.causes import HEALTHY
 from scenarios.errors import BankIncomplete
+from scenarios.fix_matrix import work_ratio
 from scenarios.format import Scenario
 from scenarios.instances import NOTHING, Instance, is_shared
 from scenarios.offered import JOB
@@ -99,12 +99,6 @@ def before_as_healthy(instance: Instance, before: WholeRun) -> list[Observation]
     """The healthy run before an incident is one more healthy run of the job."""
     healthy = instance.model_copy(update={"id": f"{instance.id} before", "cause": HEALTHY, "place": None, "params": {}})
     return list(observe.observations(healthy, {"job": before}, before))
-
-
-def work_ratio(run: WholeRun, before: WholeRun) -> float:
-    """Useful work a second, now over before."""
-    readings = symptom.read(run, before).readings
-    return float(readings["mfu_now"].value) / float(readings["mfu_before"].value)
 
 
 def one_class(classes: list[dict[str, Any]]) -> dict[str, Any]:

@@ -173,6 +173,11 @@ def summary(calibration: tables_file.Calibration) -> list[str]:
         lines.append(f"useful work under {cause}: {work['median']:.2f} ({work['lowest']:.2f} to {work['highest']:.2f})")
     for name, variant in reports["variants"].items():
         lines += variant_lines(name, variant)
+    for cell in reports["fixes"]:
+        if cell["measured"] != cell["declared"]:
+            lines.append(
+                f"{cell['fix']} under {cell['cause']} is said to be {cell['declared']}, was {cell['measured']}"
+            )
     lines.append(f"symptom tells {reports['symptom_bits']:.2f} bits")
     for step in reports["first_steps"]:
         worth = f"{step['bits']:.2f} bits in {step['minutes']:g} min, {step['bits_a_minute']:.3f} a minute"
