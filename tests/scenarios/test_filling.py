@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from gpu_worker.errors import FaultDidNotFire, LabUnavailable, RunDisturbed, RunFailed
 from gpu_worker.specs import ExperimentSpec, WholeRun
-from scenarios import bank, filling, library, offered
+from scenarios import bank, calibrate, filling, library, offered
+from scenarios.errors import BankIncomplete
 
 FLAGSHIP = library.get("slow-all-reduce")
 CAUSES = ["healthy", *FLAGSHIP.prior]
@@ -150,3 +153,36 @@ def test_the_same_content_gives_the_same_bytes(empty_bank, lab):
     before = file.read_bytes()
     bank.write(file, bank.read(file))
     assert file.read_bytes() == before
+
+
+def test_attempts_draw_of_whole_instances_and_calibration_reads_the_others_too(empty_bank, lab):
+    assert filling.fill(plan(3, whole=1), lab, quiet).given_up == []
+    whole = Counter(one.cause for one in bank.complete_instances(FLAGSHIP.table))
+    assert (whole["healthy"], whole["degraded-link"], whole["throttled-rank"]) == (filling.LEAST_HEALTHY, 1, 1)
+    made = calibrate.calibrate(FLAGSHIP, now=datetime(2026, 1, 1, tzinfo=UTC))
+    assert made.runs == {"healthy": filling.LEAST_HEALTHY, **dict.fromkeys(FLAGSHIP.prior, 3)}
+    packed = made.tables.variants["microbenchmark[placement=packed,size=job]"].cells
+    assert (packed["degraded-link"].own_runs, packed["degraded-link"].runs) == (0, packed["healthy"].runs)
+    assert all({*FLAGSHIP.prior, "healthy"} <= table.cells.keys() for table in made.tables.variants.values())
+
+
+def test_a_shared_run_answers_for_each_of_its_instances(empty_bank, lab):
+    filling.fill(plan(), lab, quiet)
+    one = next(one for one in bank.complete_instances(FLAGSHIP.table) if one.cause == "no-overlap")
+    shared = bank.whole_run(FLAGSHIP.table, one.id, "microbenchmark[placement=as-job,size=job]")
+    assert shared.spec.setting == one.setting and not shared.spec.faults
+    assert bank.whole_run(FLAGSHIP.table, one.id, "job").spec.faults
+    assert bank.baseline(FLAGSHIP.table, one).spec.setting.job == one.setting.baseline_job
+    assert not bank.whole_run(FLAGSHIP.table, one.id, "job", "cures").spec.faults
+
+
+def test_calibration_names_what_the_bank_lacks(empty_bank, lab):
+    filling.fill([one for one in plan() if one.experiment in offered.FIRST], lab, quiet)
+    with pytest.raises(BankIncomplete, match="has no run of microbenchmark"):
+        calibrate.calibrate(FLAGSHIP, now=datetime(2026, 1, 1, tzinfo=UTC))
+
+
+def test_the_plan_says_how_many_runs_of_each_kind_and_how_long(empty_bank):
+    lines = filling.plan_lines(plan(2))
+    assert lines[0] == "job: 24 runs, 6 min"
+    assert lines[-1].startswith(f"in all {len(plan(2))} runs, ")
