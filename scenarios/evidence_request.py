@@ -13,14 +13,14 @@ from gpu_worker.models import Evidence, Purpose, Run
 from gpu_worker.probes.base import Probe
 from gpu_worker.serving import queue
 from grader.transcript import variant_id
-from scenarios import palette
+from scenarios import offered, palette
 from scenarios.errors import did_you_mean
 from scenarios.evidence_answer import Question
 from scenarios.instances import NOTHING, Instance, State, spec_for
 
 log = logging.getLogger(__name__)
 
-LIKELY_EXPERIMENTS = ("job", "microbenchmark[placement=as-job,size=job]")
+LIKELY_EXPERIMENTS = offered.FIRST
 LONGEST_LIVE_WAIT = timedelta(seconds=15)
 PENDING_SLOTS = (0, 1)
 FULL = "two steps are already under way; wait until one of them is shown"
