@@ -64,9 +64,9 @@ class Filled:
 def wanted_runs(scenario: Scenario, runs: int, whole: int, seed: str) -> list[Wanted]:
     """What the bank lacks for `runs` instances a cause, of which the first `whole` have every run.
 
-    In turns of one instance a cause: first what every instance has, then for one number after the other all other
-    experiments and the job after fixes that change it. A run that is the same for several instances is made once, for
-    their healthy twin.
+    In turns of one instance a cause: first what every instance has, then all other experiments for the first of each
+    cause and for the healthy ones, then for one number after the other all that is still lacking: a part is of use
+    wherever it ends. A run that is the same for several instances is made once, for their healthy twin.
     """
     rows = instances_in_turn(scenario, runs, seed)
     keys = offered.experiments_of(scenario.table)
@@ -76,9 +76,12 @@ def wanted_runs(scenario: Scenario, runs: int, whole: int, seed: str) -> list[Wa
     plan = Plan(scenario.table, [one for row in rows for one in row])
     for number, row in enumerate(rows, 1):
         plan.add_turn(number, first, row)
+    plan.add_turn(1, rest, rows[0])
     for number, row in enumerate(rows, 1):
-        plan.add_turn(number, rest, row if number <= whole else [one for one in row if one.is_healthy])
-        plan.add_turn(number, after, row if number <= whole else [])
+        plan.add_turn(number, rest, row[:1])
+    for number, row in enumerate(rows[:whole], 1):
+        plan.add_turn(number, rest, row)
+        plan.add_turn(number, after, row)
     return list(plan.wanted.values())
 
 

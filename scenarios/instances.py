@@ -26,8 +26,9 @@ NOTHING, CURES = "nothing", "cures"
 REPEATS = 5
 # A small message takes milliseconds: with five of them, any other process of the machine would spoil the run.
 SMALL_REPEATS = 25
-# Measured steps where an experiment runs the job several times over.
+# Measured steps where an experiment runs the job several times over, and of the job after a fix that leaves the fault.
 STEPS_EACH = {"scaling-ladder": 2, "single-node-baseline": 2, "synthetic-batch": 2, "host-swap": 2}
+STEPS_AFTER = 2
 
 
 class Instance(BaseModel):
@@ -90,9 +91,7 @@ def spec_for(instance: Instance, experiment: str, state: State = NOTHING) -> Exp
     A fault that cannot touch the experiment is left out: with it and without it the run is the same.
     """
     name, with_ = split_key(experiment)
-    steps = {"measured_steps": STEPS_EACH[name]} if name in STEPS_EACH else {}
-    changed = {**steps, **instance.jobs.get(trial_of(state), {})}
-    job = Job.model_validate({**instance.setting.job.model_dump(), **changed})
+    job = Job.model_validate({**instance.setting.job.model_dump(), **job_changes(instance, name, state)})
     spec = ExperimentSpec.model_validate(
         {
             "experiment": name,
@@ -103,6 +102,13 @@ def spec_for(instance: Instance, experiment: str, state: State = NOTHING) -> Exp
         }
     )
     return spec if is_touched(spec) else without_faults(spec)
+
+
+def job_changes(instance: Instance, experiment: str, state: State) -> dict[str, Any]:
+    """Fields of the job that differ from the setting's: what a fix sets, and fewer steps where many runs need them."""
+    trial = trial_of(state)
+    steps = STEPS_EACH.get(experiment, STEPS_AFTER if trial else None)
+    return {**({"measured_steps": steps} if steps else {}), **instance.jobs.get(trial, {})}
 
 
 def is_shared(instance: Instance, experiment: str) -> bool:
