@@ -13,7 +13,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from scenarios import calibrate, checks, filling, library, tables_file
+from scenarios import bank, calibrate, checks, filling, library, tables_file
 from scenarios.errors import BankIncomplete, ScenarioError, ScenarioErrors
 from scenarios.format import Scenario
 
@@ -58,12 +58,9 @@ class Command(BaseCommand):
             raise CommandError(str(lacking), returncode=WRONG) from None
 
     def do_list(self, options: dict[str, Any]) -> None:
-        found = [{**about(library.get(key)), "coming": library.coming(key)} for key in library.keys()]
+        found = [{**about(library.get(key)), "coming": coming(key)} for key in library.keys()]
         lines = [f"{one['key']}  revision {one['revision']}  {one['track']}  {one['title']}" for one in found]
-        for one in found:
-            lines += [
-                f"{one['key']}  revision {next}  not offered yet: its bank is being filled" for next in one["coming"]
-            ]
+        lines += [coming_line(one["key"], next) for one in found for next in one["coming"]]
         self.say(options, found, lines)
 
     def do_schema(self, options: dict[str, Any]) -> None:
@@ -149,6 +146,22 @@ def about(scenario: Scenario) -> dict[str, Any]:
         "table": scenario.table,
         "causes": list(scenario.prior),
     }
+
+
+def coming(key: str) -> list[dict[str, Any]]:
+    """Revisions that are not offered yet, and how far their bank and table are."""
+    return [how_far(library.get(key, revision)) for revision in library.coming(key)]
+
+
+def how_far(scenario: Scenario) -> dict[str, Any]:
+    ready = {one.cause for one in bank.complete_instances(scenario.table)} & set(scenario.prior)
+    calibrated = tables_file.path_of(scenario.table).is_file()
+    return {"revision": scenario.revision, "causes": len(scenario.prior), "ready": len(ready), "calibrated": calibrated}
+
+
+def coming_line(key: str, next: dict[str, Any]) -> str:
+    state = f"{next['ready']} of {next['causes']} causes banked, {'' if next['calibrated'] else 'not yet '}calibrated"
+    return f"{key}  revision {next['revision']}  not offered: {state}"
 
 
 def problems_of(path: Path) -> list[str]:
