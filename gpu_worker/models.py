@@ -163,7 +163,7 @@ class Evidence(models.Model):
     run = models.ForeignKey(Run, null=True, blank=True, on_delete=models.PROTECT, related_name="evidence")
     table = models.CharField(max_length=120)
     bank_instance = models.CharField(max_length=120, help_text="never shown")
-    effect = models.CharField(max_length=10, blank=True, default="", help_text="of the fixes before a verification")
+    effect = models.CharField(max_length=80, blank=True, default="", help_text="what fixes before a verification left")
     live = models.BooleanField(help_text="measured for this attempt; until it is shown: expected to be")
     requested_at = models.DateTimeField()
     ready_at = models.DateTimeField()

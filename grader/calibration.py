@@ -38,10 +38,14 @@ class _Built:
     held_out: dict[str, np.ndarray]  # cause -> (own runs, findings)
 
 
-def build_tables(observations: Iterable[Mapping[str, Any]], rules: Mapping[str, Rule]) -> Tables:
+def build_tables(
+    observations: Iterable[Mapping[str, Any]], rules: Mapping[str, Rule], untouched: Mapping[str, Sequence[str]]
+) -> Tables:
     """See `grader.tables.build`."""
     samples, experiments = _collect(observations, rules)
     built = {variant: _build_variant(by_cause, rules[variant]) for variant, by_cause in samples.items()}
+    for variant, causes in untouched.items():
+        _lend_healthy(variant, built[variant], causes)
     variants = {
         variant: _variant_table(one, samples[variant], rules[variant], experiments[variant])
         for variant, one in built.items()
@@ -97,6 +101,17 @@ def _build_variant(by_cause: Mapping[str, _Sample], rule: Rule) -> _Built:
     for pool in pools:
         _build_pool(pool, by_cause, rule, within, built)
     return built
+
+
+def _lend_healthy(variant: str, built: _Built, causes: Sequence[str]) -> None:
+    """The cells of causes that the variant cannot show are healthy's, with no run of their own."""
+    if HEALTHY not in built.cells:
+        raise TableError(f"{variant} has no healthy runs, which {', '.join(causes)} would be read by")
+    for cause in causes:
+        if cause in built.cells:
+            raise TableError(f"{variant} is said to be untouched by {cause}, but has runs of it")
+        built.cells[cause] = built.cells[HEALTHY].model_copy(update={"own_runs": 0})
+        built.reports[cause] = built.reports[HEALTHY].model_copy(update={"own_runs": 0, "seen": {}})
 
 
 def _covariance_within(by_cause: Mapping[str, _Sample]) -> np.ndarray:
@@ -176,7 +191,7 @@ def _log_loss(seen: Sequence[str], held_out: np.ndarray, findings: Sequence[str]
 
 
 def _variant_table(built: _Built, by_cause: Mapping[str, _Sample], rule: Rule, experiment: str) -> VariantTable:
-    losses = [(report.log_loss_bits, report.own_runs) for report in built.reports.values()]
+    losses = [(report.log_loss_bits, report.own_runs) for report in built.reports.values() if report.own_runs]
     usual, false_rate, unsure_rate = _healthy(by_cause.get(HEALTHY))
     return VariantTable(
         experiment=experiment, findings=rule.findings, deterministic=rule.deterministic,

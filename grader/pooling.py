@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from math import comb
 
 import numpy as np
 from scipy import stats
@@ -12,17 +13,19 @@ from scipy import stats
 # Each pair is tested without a correction for the number of pairs: a correction would pool more, and to pool two
 # causes that differ is the costlier mistake.
 DIFFER_BELOW = 0.05
-MIN_RUNS_TO_POOL = 5
+# The fewest runs that a test can tell anything of: three against eight can differ at p = 0.012, against three not.
+MIN_RUNS_TO_POOL = 3
 
 
 def pool_measured(data: Mapping[str, np.ndarray], findings: Mapping[str, Sequence[str]]) -> list[tuple[str, ...]]:
-    """Pools of causes by complete linkage: all pairs of a pool are alike in place, spread and findings.
+    """Pools of causes by complete linkage: all pairs of a pool that can be tested are alike in place, spread, findings.
 
-    `data`: cause -> (runs, readings) on their scales. `findings`: cause -> one a run. Order of pools follows `data`.
+    Causes of many runs come first; one of few joins where it was tested against at least one of many.
+    `data`: cause -> (runs, readings) on their scales. `findings`: cause -> one a run.
     """
     pools: list[list[str]] = []
-    for cause in data:
-        home = next((p for p in pools if all(_alike(data, findings, cause, member) for member in p)), None)
+    for cause in sorted(data, key=lambda one: -len(data[one])):
+        home = next((p for p in pools if _belongs(data, findings, cause, p)), None)
         if home is None:
             pools.append([cause])
         else:
@@ -39,9 +42,21 @@ def pool_deterministic(findings: Mapping[str, Sequence[str]]) -> list[tuple[str,
     return [tuple(pool) for pool in pools.values()]
 
 
+def _belongs(
+    data: Mapping[str, np.ndarray], findings: Mapping[str, Sequence[str]], cause: str, pool: Sequence[str]
+) -> bool:
+    tested = [member for member in pool if _testable(len(data[cause]), len(data[member]))]
+    same = all(_mode(findings[cause]) == _mode(findings[member]) for member in pool)
+    return bool(tested) and same and all(_alike(data, findings, cause, member) for member in tested)
+
+
+def _testable(runs_a: int, runs_b: int) -> bool:
+    """Whether runs that lie wholly apart would be told apart: the least p that Mann–Whitney can give."""
+    least_p = 2 / comb(runs_a + runs_b, runs_a)
+    return min(runs_a, runs_b) >= MIN_RUNS_TO_POOL and least_p < DIFFER_BELOW
+
+
 def _alike(data: Mapping[str, np.ndarray], findings: Mapping[str, Sequence[str]], a: str, b: str) -> bool:
-    if min(len(data[a]), len(data[b])) < MIN_RUNS_TO_POOL:
-        return False
     if _mode(findings[a]) != _mode(findings[b]) or _differ_in_findings(findings[a], findings[b]):
         return False
     return not any(_differ(data[a][:, i], data[b][:, i]) for i in range(data[a].shape[1]))

@@ -7,7 +7,7 @@ memory than all the pages together, and a page only reads tables.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -76,12 +76,19 @@ class Tables(BaseModel):
         return hashlib.sha256(self.model_dump_json().encode()).hexdigest()[:16]
 
 
-def build(observations: Iterable[Mapping[str, Any]], rules: Mapping[str, Rule]) -> Tables:
+def build(
+    observations: Iterable[Mapping[str, Any]],
+    rules: Mapping[str, Rule],
+    untouched: Mapping[str, Sequence[str]] | None = None,
+) -> Tables:
     """Tables from observations `{cause, run_id, experiment, variant, readings, finding}` and a Rule a variant.
+
+    `untouched`: by variant, causes that cannot change what it reads and have no runs of their own; healthy runs, each
+    counted once, are what they show too.
 
     Raises TableError where an observation names an unknown variant, lacks a decisive reading, or holds a finding that
     its rule does not list.
     """
     from grader.calibration import build_tables
 
-    return build_tables(observations, rules)
+    return build_tables(observations, rules, untouched or {})

@@ -6,7 +6,7 @@ import secrets
 from dataclasses import dataclass
 from datetime import datetime
 
-from grader.knowledge import Effect, Knowledge
+from grader.knowledge import Knowledge
 from practice.errors import ScenarioBroken
 from practice.models import Attempt, Draw, Person
 from scenarios import bank, evidence, fixes, instances, library
@@ -89,9 +89,9 @@ def keep(attempt: Attempt, drawn: Drawn, *, now: datetime) -> None:
 
 @dataclass(frozen=True)
 class AfterFixes:
-    """What the lab is in after the fixes so far: their joint effect, and an opaque name of that state."""
+    """What the lab is in after the fixes so far: what they left together, and an opaque name of that state."""
 
-    effect: Effect
+    effect: instances.State
     state: str
 
 
@@ -101,6 +101,5 @@ def after_fixes(attempt: Attempt) -> AfterFixes | None:
     if not bodies:
         return None
     scenario, instance = scenario_of(attempt), instance_of(attempt)
-    effects = [fixes.effect(scenario, instance, body["fix"], body.get("where")) for body in bodies]
-    joint = fixes.combined(effects)
-    return AfterFixes(joint, evidence.state_after(joint, len(bodies)))
+    left = fixes.left_behind(scenario, instance, [(body["fix"], body.get("where")) for body in bodies])
+    return AfterFixes(left, evidence.state_after(left, len(bodies)))

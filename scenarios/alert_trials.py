@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
-from typing import Any
 
 from gpu_worker.alerts import joined_trial
 from gpu_worker.specs import WholeRun
 from grader.alerts import Alert, BackTest, Trial, back_test
 from scenarios import bank
 from scenarios.causes import HEALTHY
+from scenarios.instances import NOTHING
+from scenarios.offered import JOB
 
-JOB = "job"
 Histories = tuple[tuple[str, str, tuple[WholeRun, ...], WholeRun | None], ...]
 
 
@@ -29,15 +28,11 @@ def trials(table: str, metric: str) -> tuple[Trial, ...]:
 
 @functools.lru_cache(maxsize=4)
 def _histories(table: str) -> Histories:
-    contents = [bank.read(file) for file in bank.files(table)]
-    faulty = [one for one in contents if one["instance"]["cause"] != HEALTHY and bank.BEFORE in one]
-    healthy = tuple(_run(one["experiments"]) for one in contents if one["instance"]["cause"] == HEALTHY)
+    ran = [one.instance for one in bank.heads(table) if (NOTHING, JOB) in one.held]
     histories = [
-        (one["instance"]["id"], one["instance"]["cause"], (_run({JOB: one[bank.BEFORE]}),), _run(one["experiments"]))
-        for one in faulty
+        (one.id, one.cause, (bank.baseline(table, one),), bank.whole_run(table, one.id, JOB))
+        for one in ran
+        if not one.is_healthy
     ]
+    healthy = tuple(bank.whole_run(table, one.id, JOB) for one in ran if one.is_healthy)
     return (*histories, *([(HEALTHY, HEALTHY, healthy, None)] if healthy else []))
-
-
-def _run(experiments: Mapping[str, Any]) -> WholeRun:
-    return WholeRun.model_validate(experiments[JOB])

@@ -1,7 +1,10 @@
 """The bank of whole runs: one gzip file an instance, `scenarios/bank/<table>/<id>.json.gz`.
 
-`{"instance": …, "experiments": {key: run}, "before": run, "after": {effect: {key: run}}}`; `before` is the healthy run
+`{"instance": …, "experiments": {key: run}, "before": run, "after": {fix: {key: run}}}`; `before` is the healthy run
 that the incident is compared with. It answers where the lab cannot, and calibration reads it.
+
+Instances of one setting share what is the same for them: a run that the fault cannot touch, and the run before, lie
+with the healthy instance of that setting, their *twin*.
 """
 
 from __future__ import annotations
@@ -12,17 +15,18 @@ import json
 import logging
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
 from gpu_worker.specs import WholeRun
-from grader.knowledge import Effect
-from scenarios.causes import HEALTHY
+from scenarios import offered
 from scenarios.errors import BankIncomplete
-from scenarios.instances import Instance
+from scenarios.instances import NOTHING, Instance, State, is_cured, is_shared, trial_of
+from scenarios.offered import JOB
 
 log = logging.getLogger(__name__)
 
@@ -31,13 +35,7 @@ HEAD = '{"instance":'
 HEAD_BYTES = 16_384
 
 BEFORE = "before"
-EXPERIMENTS = (
-    "job",
-    "microbenchmark[placement=as-job,size=job]",
-    "microbenchmark[placement=as-job,size=small]",
-    "microbenchmark[placement=packed,size=job]",
-    "microbenchmark[placement=packed,size=small]",
-)
+Slot = tuple[str, str]  # what, experiment key
 
 
 def path_of(table: str, id: str) -> Path:
@@ -74,83 +72,153 @@ def write(path: Path, content: dict[str, Any]) -> None:
     os.replace(part, path)
 
 
+@dataclass(frozen=True)
+class Head:
+    """What a bank file holds: its instance, and which runs, as (what, experiment key).
+
+    `what` is `before`, `nothing` (under the fault) or the fix after which the run was made.
+    """
+
+    instance: Instance
+    held: frozenset[Slot]
+    setting: str = field(repr=False)
+
+    def lacks(self, wanted: Sequence[Slot], twin: Head | None) -> list[Slot]:
+        """Those of the wanted runs that neither it nor, where they are the same for both, its healthy twin holds."""
+        lent = twin.held if twin else frozenset()
+        return [slot for slot in wanted if slot not in self.held and not (slot in lent and self.borrows(slot))]
+
+    def borrows(self, slot: Slot) -> bool:
+        """Whether the healthy run of the same setting is this very run."""
+        what, experiment = slot
+        return what == BEFORE or (what == NOTHING and shares(self.instance.table, self.instance.id, experiment))
+
+
+@functools.lru_cache(maxsize=8192)
+def shares(table: str, id: str, experiment: str) -> bool:
+    """`is_shared` of a banked instance: found out once, since attempts are drawn often."""
+    return is_shared(instance(table, id), experiment)
+
+
+def wanted_slots(instance: Instance, experiments: Sequence[str]) -> list[Slot]:
+    """Every run that an attempt may ask for: each experiment, the run before, the job after fixes that change it."""
+    before = [] if instance.is_healthy else [(BEFORE, JOB)]
+    return [*((NOTHING, key) for key in experiments), *before, *((fix, JOB) for fix in instance.trials)]
+
+
 @functools.lru_cache(maxsize=4096)
-def head(path: Path, mtime_ns: int) -> tuple[Instance, bool]:
-    """The instance of a file and whether all its runs are there."""
+def head(path: Path, mtime_ns: int) -> Head:
+    """Raises BankIncomplete for a file that cannot be read."""
     content = read(path)
     try:
-        return Instance.model_validate(content["instance"]), not missing(content)
+        instance = Instance.model_validate(content["instance"])
     except ValidationError as wrong:
         raise unreadable(path, wrong) from wrong
+    return Head(instance, frozenset(slots_of(content)), instance.setting.model_dump_json())
 
 
-def missing(content: dict[str, Any]) -> list[tuple[str, str]]:
-    """Runs that a bank file still lacks, as (effect or `before`, experiment key), in the order to make them."""
-    instance = content["instance"]
-    lacking = [("nothing", key) for key in EXPERIMENTS if key not in content.get("experiments", {})]
-    if instance["cause"] == HEALTHY:
-        return lacking
-    if BEFORE not in content:
-        lacking.append((BEFORE, "job"))
-    for effect in sorted(instance.get("under", {})):
-        if "job" not in content.get("after", {}).get(effect, {}):
-            lacking.append((effect, "job"))
-    return lacking
+def slots_of(content: Mapping[str, Any]) -> Iterator[Slot]:
+    yield from ((NOTHING, key) for key in content.get("experiments", {}))
+    if BEFORE in content:
+        yield BEFORE, JOB
+    for fix, runs in content.get("after", {}).items():
+        yield from ((fix, key) for key in runs)
 
 
 def add(content: dict[str, Any], what: str, experiment: str, run: WholeRun) -> None:
-    """Puts one run where `missing` said it lacks."""
+    """Puts one run into its slot."""
     stored = run.model_dump(mode="json", by_alias=True)
     if what == BEFORE:
         content[BEFORE] = stored
-    elif what == "nothing":
+    elif what == NOTHING:
         content.setdefault("experiments", {})[experiment] = stored
     else:
         content.setdefault("after", {}).setdefault(what, {})[experiment] = stored
 
 
-def all_instances(table: str) -> Iterator[tuple[Instance, bool]]:
-    """Every instance with whether it is complete. One that cannot be read is left out: it must not take all down."""
+def heads(table: str) -> list[Head]:
+    """Every file's head. One that cannot be read is left out: it must not take all down."""
+    found = []
     for path in files(table):
         try:
-            yield head(path, path.stat().st_mtime_ns)
+            found.append(head(path, path.stat().st_mtime_ns))
         except (BankIncomplete, OSError) as broken:
             log.error("an instance is left out: %s", broken)
+    return found
+
+
+def twins(table: str) -> dict[str, Head]:
+    """Healthy instances by their setting."""
+    return {one.setting: one for one in heads(table) if one.instance.is_healthy}
 
 
 def complete_instances(table: str) -> list[Instance]:
-    """Instances whose every run is banked, healthy ones among them."""
-    return [instance for instance, whole in all_instances(table) if whole]
+    """Instances whose every run is banked, and their twin's; healthy ones among them. Attempts draw of these."""
+    experiments, healthy = offered.experiments_of(table), twins(table)
+
+    def is_whole(one: Head, twin: Head | None) -> bool:
+        return not one.lacks(wanted_slots(one.instance, experiments), twin)
+
+    whole_twins = {setting for setting, twin in healthy.items() if is_whole(twin, None)}
+    return [
+        one.instance
+        for one in heads(table)
+        if (one.setting in whole_twins or one.setting not in healthy) and is_whole(one, healthy.get(one.setting))
+    ]
 
 
 def instance(table: str, id: str) -> Instance:
     """One instance. Raises BankIncomplete where the bank does not hold it."""
+    return head_of(table, id).instance
+
+
+def head_of(table: str, id: str) -> Head:
     path = path_of(table, id)
     if not path.is_file():
         raise BankIncomplete(f"the bank of {table} no longer holds this attempt's instance")
-    return head(path, path.stat().st_mtime_ns)[0]
+    return head(path, path.stat().st_mtime_ns)
 
 
-def whole_run(table: str, instance_id: str, experiment: str, effect: Effect = "nothing") -> WholeRun:
-    """A banked run of an instance, after fixes of that effect. Raises BankIncomplete where it is not there."""
-    path = path_of(table, instance_id)
-    if not path.is_file():
-        raise BankIncomplete(f"the bank of {table} no longer holds this attempt's instance")
-    return load(path, path.stat().st_mtime_ns, experiment, effect)
+def whole_run(table: str, instance_id: str, experiment: str, state: State = NOTHING) -> WholeRun:
+    """A banked run of an instance, in a state that fixes left. Raises BankIncomplete where it is not there."""
+    one = head_of(table, instance_id)
+    own = (trial_of(state), experiment)
+    for slot in (own, (NOTHING, experiment)):
+        if not is_cured(state) and slot in one.held:
+            return load(table, instance_id, slot)
+    if is_cured(state) or is_shared(one.instance, experiment):
+        return healthy_run(table, one, experiment, trial_of(state))
+    raise BankIncomplete(f"the bank lacks {experiment} of this instance; run: manage.py scenario bank")
+
+
+def healthy_run(table: str, one: Head, experiment: str, fix: str) -> WholeRun:
+    """The run of an instance's setting without the fault, as a fix set the job; else the nearest that the bank has."""
+    twin = twins(table).get(one.setting)
+    if twin is None and experiment == JOB and (BEFORE, JOB) in one.held:
+        return load(table, one.instance.id, (BEFORE, JOB))
+    healthy = twin or healthy_partner(table, one.instance.id)
+    return load(table, healthy.instance.id, (fix if (fix, experiment) in healthy.held else NOTHING, experiment))
 
 
 def baseline(table: str, instance: Instance) -> WholeRun:
     """The healthy job run before the incident, as this instance's change log compares with."""
-    return whole_run(table, instance.id, "job", "cures")
+    one = head_of(table, instance.id)
+    lender = one if (BEFORE, JOB) in one.held else twins(table).get(one.setting, one)
+    return load(table, lender.instance.id, (BEFORE, JOB))
+
+
+def load(table: str, id: str, slot: Slot) -> WholeRun:
+    path = path_of(table, id)
+    return load_as_of(path, path.stat().st_mtime_ns, slot)
 
 
 # Some hundred kilobytes each once parsed: the web process has to stay small.
 @functools.lru_cache(maxsize=64)
-def load(path: Path, mtime_ns: int, experiment: str, effect: Effect) -> WholeRun:
+def load_as_of(path: Path, mtime_ns: int, slot: Slot) -> WholeRun:
+    what, experiment = slot
     content = read(path)
-    found = stored_run(content, experiment, effect)
-    if found is None and effect == "cures":
-        return whole_run(path.parent.name, healthy_partner(path.parent.name, content["instance"]["id"]), experiment)
+    runs = content.get("experiments", {}) if what == NOTHING else content.get("after", {}).get(what, {})
+    found = content.get(BEFORE) if what == BEFORE else runs.get(experiment)
     if found is None:
         raise BankIncomplete(f"the bank lacks {experiment} of this instance; run: manage.py scenario bank")
     try:
@@ -159,19 +227,9 @@ def load(path: Path, mtime_ns: int, experiment: str, effect: Effect) -> WholeRun
         raise unreadable(path, wrong) from wrong
 
 
-def stored_run(content: dict[str, Any], experiment: str, effect: Effect) -> Any:
-    """The stored run that answers; None where the file has none."""
-    experiments = content.get("experiments", {})
-    if content["instance"]["cause"] == HEALTHY or effect == "nothing":
-        return experiments.get(experiment)
-    if effect == "cures":
-        return content.get(BEFORE) if experiment == "job" else None
-    return content.get("after", {}).get(effect, {}).get(experiment) or experiments.get(experiment)
-
-
-def healthy_partner(table: str, id: str) -> str:
-    """The healthy instance whose microbenchmarks stand for those of a cured one: always the same."""
-    healthy = [instance.id for instance, whole in all_instances(table) if whole and instance.is_healthy]
+def healthy_partner(table: str, id: str) -> Head:
+    """Where no healthy instance has the setting: one whose runs stand for a cured one's, always the same."""
+    healthy = sorted(twins(table).values(), key=lambda one: one.instance.id)
     if not healthy:
         raise BankIncomplete(f"the bank of {table} has no healthy runs")
     return healthy[int(id, 16) % len(healthy)]

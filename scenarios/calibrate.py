@@ -6,34 +6,40 @@ from collections import Counter
 from datetime import datetime
 from typing import Any
 
-from gpu_worker import symptom
 from gpu_worker.specs import WholeRun
 from grader import tables as grader_tables
-from scenarios import bank, observe, reports, tables_file
+from grader.transcript import variant_id
+from scenarios import bank, observe, offered, reports, tables_file
+from scenarios.bank import BEFORE, Head
 from scenarios.causes import HEALTHY
 from scenarios.errors import BankIncomplete
+from scenarios.fix_matrix import work_ratio
 from scenarios.format import Scenario
-from scenarios.instances import Instance
+from scenarios.instances import NOTHING, Instance, is_shared
+from scenarios.offered import JOB
 from scenarios.tables_file import Calibration, Observation
 
 CLASS_FIELDS = ("cores", "kernel", "backend", "torch", "machine")
 
 
 def calibrate(scenario: Scenario, *, now: datetime) -> Calibration:
-    """The calibration of a scenario's table from the complete instances of its bank.
+    """The calibration of a scenario's table from the runs of its bank, those of instances that are not whole included.
 
-    Raises BankIncomplete where a cause of the scenario, or healthy, has no complete instance.
+    Raises BankIncomplete where an experiment has no run under a cause of the scenario that can touch it.
     """
-    banked = bank.complete_instances(scenario.table)
-    refuse_gaps(scenario, banked)
+    banked = [one for one in bank.heads(scenario.table) if one.held]
+    untouched = untouched_by(scenario, banked)
+    refuse_gaps(scenario, banked, untouched)
     observed, slowdowns, classes = observe_all(banked)
-    built = grader_tables.build(observe.as_rows(observed), observe.rules(scenario.table))
+    built = grader_tables.build(
+        observe.as_rows(observed), observe.rules(scenario.table), by_variant(scenario, untouched)
+    )
     calibration = Calibration(
         table=scenario.table,
         digest=tables_file.digest_of(built),
         made_on=now.strftime("%Y-%m-%d"),
         machine_class=one_class(classes),
-        runs=dict(sorted(Counter(instance.cause for instance in banked).items())),
+        runs=dict(sorted(Counter(one.instance.cause for one in banked).items())),
         tables=built,
         reports={"useful_work": reports.useful_work(slowdowns)},
         observations=sorted(observed, key=lambda one: (one.variant, one.cause, one.instance)),
@@ -41,28 +47,51 @@ def calibrate(scenario: Scenario, *, now: datetime) -> Calibration:
     return calibration.model_copy(update={"reports": {**calibration.reports, **reports.of(scenario, calibration)}})
 
 
-def refuse_gaps(scenario: Scenario, banked: list[Instance]) -> None:
-    have = {instance.cause for instance in banked}
-    lacking = [cause for cause in (HEALTHY, *(bound.id for bound in scenario.causes)) if cause not in have]
-    if lacking:
-        raise BankIncomplete(f"the bank of {scenario.table} has no complete instance of {', '.join(lacking)}")
+def untouched_by(scenario: Scenario, banked: list[Head]) -> dict[str, list[str]]:
+    """By experiment: causes whose fault cannot touch it, in any banked instance, and that have no run of their own."""
+    found: dict[str, list[str]] = {}
+    for key in offered.experiments_of(scenario.table):
+        for bound in scenario.causes:
+            own = [one for one in banked if one.instance.cause == bound.id]
+            if own and all((NOTHING, key) not in one.held and is_shared(one.instance, key) for one in own):
+                found.setdefault(key, []).append(bound.id)
+    return found
 
 
-def observe_all(banked: list[Instance]) -> tuple[list[Observation], dict[str, list[float]], list[dict[str, Any]]]:
+def by_variant(scenario: Scenario, untouched: dict[str, list[str]]) -> dict[str, list[str]]:
+    read = {
+        variant_id(probe.id, with_): probe.experiment(with_) for probe, with_ in offered.variants_of(scenario.table)
+    }
+    return {variant: untouched[key] for variant, key in read.items() if key in untouched}
+
+
+def refuse_gaps(scenario: Scenario, banked: list[Head], untouched: dict[str, list[str]]) -> None:
+    for key in offered.experiments_of(scenario.table):
+        have = {one.instance.cause for one in banked if (NOTHING, key) in one.held} | set(untouched.get(key, ()))
+        lacking = [cause for cause in (HEALTHY, *(bound.id for bound in scenario.causes)) if cause not in have]
+        if lacking:
+            raise BankIncomplete(f"the bank of {scenario.table} has no run of {key} under {', '.join(lacking)}")
+
+
+def observe_all(banked: list[Head]) -> tuple[list[Observation], dict[str, list[float]], list[dict[str, Any]]]:
     """Observations, useful work against the healthy run before (by cause), and the machine class of every run."""
     observed: list[Observation] = []
     work: dict[str, list[float]] = {}
     classes: list[dict[str, Any]] = []
-    for instance in banked:
-        runs = {key: bank.whole_run(instance.table, instance.id, key) for key in bank.EXPERIMENTS}
+    for one in banked:
+        instance = one.instance
+        runs = {
+            key: bank.load(instance.table, instance.id, (NOTHING, key)) for what, key in one.held if what == NOTHING
+        }
         classes += [{name: run.provenance.get(name) for name in CLASS_FIELDS} for run in runs.values()]
+        if (BEFORE, JOB) in one.held:
+            observed += before_as_healthy(instance, bank.baseline(instance.table, instance))
         if instance.is_healthy:
-            observed += observe.observations(instance, runs, runs["job"])
-            continue
-        before = bank.baseline(instance.table, instance)
-        observed += observe.observations(instance, runs, before)
-        observed += before_as_healthy(instance, before)
-        work.setdefault(instance.cause, []).append(work_ratio(runs["job"], before))
+            observed += observe.observations(instance, runs, runs.get(JOB))
+        elif JOB in runs:
+            before = bank.baseline(instance.table, instance)
+            observed += observe.observations(instance, runs, before)
+            work.setdefault(instance.cause, []).append(work_ratio(runs[JOB], before))
     return observed, work, classes
 
 
@@ -70,12 +99,6 @@ def before_as_healthy(instance: Instance, before: WholeRun) -> list[Observation]
     """The healthy run before an incident is one more healthy run of the job."""
     healthy = instance.model_copy(update={"id": f"{instance.id} before", "cause": HEALTHY, "place": None, "params": {}})
     return list(observe.observations(healthy, {"job": before}, before))
-
-
-def work_ratio(run: WholeRun, before: WholeRun) -> float:
-    """Useful work a second, now over before."""
-    readings = symptom.read(run, before).readings
-    return float(readings["mfu_now"].value) / float(readings["mfu_before"].value)
 
 
 def one_class(classes: list[dict[str, Any]]) -> dict[str, Any]:

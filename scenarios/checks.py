@@ -7,12 +7,18 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
+from gpu_worker.errors import BadSpec
+from gpu_worker.lab.plan import plan_run
 from gpu_worker.specs import PLACE
 from grader.units import QuantityError, parse_quantity
 from scenarios import brief, palette, scale, yamlfile
 from scenarios.causes import CAUSES
 from scenarios.errors import ScenarioError, ScenarioErrors, did_you_mean
-from scenarios.format import Scenario
+from scenarios.format import CauseBinding, Scenario
+from scenarios.instances import NOTHING, Instance, State, spec_for
+from scenarios.offered import JOB
 
 Finding = tuple[yamlfile.Loc, str]
 
@@ -30,6 +36,7 @@ def faults(path: Path, scenario: Scenario) -> Iterator[Finding]:
     yield from step_faults(scenario)
     yield from cause_faults(scenario)
     yield from fix_faults(scenario)
+    yield from setting_faults(scenario)
     yield from measure_faults(scenario)
     yield from estimate_faults(scenario)
     yield from brief_faults(scenario)
@@ -77,6 +84,46 @@ def place_faults(scenario: Scenario, index: int) -> Iterator[Finding]:
         if not PLACE.match(place) or not place.startswith(f"{kind}:"):
             at = ("causes", index, "places", position)
             yield at, f'place "{place}" is no {kind}; write it like {EXAMPLES[kind]}'
+
+
+def setting_faults(scenario: Scenario) -> Iterator[Finding]:
+    """The lab must be able to run every cause at each of its places and at both ends of its ranges, and every fix."""
+    from scenarios.draws import draw_instance
+
+    try:
+        healthy = draw_instance(scenario, None, 0, "check")
+    except ValidationError as refused:
+        yield ("setting",), f"the lab has no such setting: {first_of(refused)}"
+        return
+    for index, fix in enumerate(scenario.fixes):
+        yield from refused_by_the_lab(("fixes", index), healthy, fix.id)
+    for index, bound in enumerate(scenario.causes):
+        if bound.id in fault_ids():
+            drawn = draw_instance(scenario, bound, 0, "check")
+            for one in extremes(drawn, bound):
+                yield from refused_by_the_lab(("causes", index), one, NOTHING)
+
+
+def extremes(drawn: Instance, bound: CauseBinding) -> Iterator[Instance]:
+    """The cause at each of its places, all its parameters at their lower ends and then at their upper ones."""
+    for place in bound.places or (None,):
+        for end in (min, max):
+            params = {name: float(end(ends)) for name, ends in bound.params.items()}
+            yield drawn.model_copy(update={"place": place, "params": params})
+
+
+def refused_by_the_lab(at: yamlfile.Loc, instance: Instance, state: State) -> Iterator[Finding]:
+    try:
+        plan_run(spec_for(instance, JOB, state))
+    except BadSpec as refused:
+        yield at, f"the lab cannot run it: {refused.reason}"
+    except ValidationError as refused:
+        yield at, f"the lab cannot run it: {first_of(refused)}"
+
+
+def first_of(refused: ValidationError) -> str:
+    first = refused.errors()[0]
+    return f"{'.'.join(map(str, first['loc']))} is {first['input']!r}; {first['msg']}"
 
 
 EXAMPLES = {"rank": "rank:2", "host": "host:1", "link": "link:host1-leaf0", "none": "nothing"}

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import random
 import uuid
+from typing import Any
 
 from gpu_worker.specs import Job, Setting, Topology
 from scenarios.causes import HEALTHY
-from scenarios.format import CauseBinding
+from scenarios.format import CauseBinding, LabSetting, Scenario
 from scenarios.instances import Instance
 
 # Bits/s. Slower than the fabric's links, whatever the cause, so that seeing such a rate tells nothing; not so slow that
@@ -17,26 +18,35 @@ RATE_GRAIN = 1_000_000
 SEEDS = (1, 9_999)
 FLIGHT_RECORDER_ENTRIES = (0, 2_000)
 SCRIPTS = ("a", "b")
-LEAVES = ((0, 1), (2, 3))
 # Few enough that the slowest cause ends within the nominal time of a job.
 WARMUP_STEPS, MEASURED_STEPS = 1, 5
 
 
-def draw_instance(table: str, binding: CauseBinding | None, rng: random.Random) -> Instance:
-    """One instance of a cause, or of healthy where there is no binding: setting first, so that it is alike for all."""
-    setting = draw_setting(rng)
+def draw_instance(scenario: Scenario, binding: CauseBinding | None, number: int, seed: str) -> Instance:
+    """The instance of that number of a cause, or of healthy where there is no binding.
+
+    The setting depends on number and seed alone: it is the same for every cause, so that their healthy runs are shared.
+    """
+    setting = draw_setting(scenario.setting, random.Random(f"{seed} {number}"))
+    rng = random.Random(f"{seed} {number} {binding.id if binding else HEALTHY}")
     id = uuid.UUID(int=rng.getrandbits(128), version=4).hex
     if binding is None:
-        return Instance(id=id, table=table, cause=HEALTHY, setting=setting)
+        return Instance(id=id, table=scenario.table, cause=HEALTHY, jobs=jobs_of(scenario), setting=setting)
     return Instance(
         id=id,
-        table=table,
+        table=scenario.table,
         cause=binding.id,
         place=rng.choice(binding.places) if binding.places else None,
         params={name: draw_between(ends, rng) for name, ends in binding.params.items()},
-        under={effect: dict(params) for effect, params in binding.under.items()},
+        under={fix: dict(params) for fix, params in binding.under.items()},
+        jobs=jobs_of(scenario),
         setting=setting,
     )
+
+
+def jobs_of(scenario: Scenario) -> dict[str, dict[str, Any]]:
+    """Fields of the job that a fix sets, by fix; those that set none are left out."""
+    return {fix.id: dict(fix.job) for fix in scenario.fixes if fix.job}
 
 
 def draw_between(ends: tuple[int | float, int | float], rng: random.Random) -> float:
@@ -47,15 +57,17 @@ def draw_between(ends: tuple[int | float, int | float], rng: random.Random) -> f
     return rng.uniform(low, high)
 
 
-def draw_setting(rng: random.Random) -> Setting:
+def draw_setting(lab: LabSetting, rng: random.Random) -> Setting:
     """What varies whatever the cause: placement in the leaves, slow rates, one harmless change of every kind."""
-    topology = Topology(far_uplink_rate=draw_rate(rng), management_rate=draw_rate(rng))
-    placement = draw_placement(rng)
-    job, before = draw_jobs(rng)
+    topology = Topology(
+        hosts_per_leaf=lab.hosts_per_leaf, far_uplink_rate=draw_rate(rng), management_rate=draw_rate(rng)
+    )
+    placement = draw_placement(lab, rng)
+    job, before = draw_jobs(lab, rng)
     return Setting(
         topology=topology,
         placement=placement,
-        baseline_placement=swap_in_one_leaf(placement, rng),
+        baseline_placement=swap_in_one_leaf(placement, lab, rng),
         job=job,
         baseline_job=before,
         seed=rng.randint(*SEEDS),
@@ -67,36 +79,38 @@ def draw_rate(rng: random.Random) -> int:
     return rng.randint(low, high) * RATE_GRAIN
 
 
-def draw_placement(rng: random.Random) -> tuple[int, ...]:
-    """Host of each rank: each leaf's hosts in either order, so that the ring still crosses the spine once each way."""
-    hosts: list[int] = []
-    for leaf in LEAVES:
-        hosts += rng.sample(leaf, len(leaf))
-    return tuple(hosts)
+def draw_placement(lab: LabSetting, rng: random.Random) -> tuple[int, ...]:
+    """Host of each rank: each leaf's hosts in either order, so that every draw's ring crosses the spine as often."""
+    near, far = (rng.sample(leaf, len(leaf)) for leaf in lab.hosts)
+    if lab.in_turn:
+        return tuple(host for pair in zip(near, far, strict=True) for host in pair)
+    return (*near, *far)
 
 
-def swap_in_one_leaf(placement: tuple[int, ...], rng: random.Random) -> tuple[int, ...]:
+def swap_in_one_leaf(placement: tuple[int, ...], lab: LabSetting, rng: random.Random) -> tuple[int, ...]:
     """Another placement as good as the first: the ranks of one leaf change places."""
-    first, second = rng.choice(((0, 1), (2, 3)))
-    hosts = list(placement)
-    hosts[first], hosts[second] = hosts[second], hosts[first]
-    return tuple(hosts)
+    first, second = rng.choice(lab.hosts)
+    swapped = {first: second, second: first}
+    return tuple(swapped.get(host, host) for host in placement)
 
 
-def draw_jobs(rng: random.Random) -> tuple[Job, Job]:
+def draw_jobs(lab: LabSetting, rng: random.Random) -> tuple[Job, Job]:
     """This run's job and the healthy run's before it: alike in what they cost, different in one thing of every kind."""
     recorder = rng.sample(FLIGHT_RECORDER_ENTRIES, 2)
     scripts = rng.sample(SCRIPTS, 2)
     views = rng.sample((False, True), 2)
     seeds = rng.sample(range(*SEEDS), 2)
     now, before = (
-        Job(
-            flight_recorder_entries=recorder[which],
-            script=scripts[which],  # type: ignore[arg-type]
-            gradient_as_bucket_view=views[which],
-            shuffle_seed=seeds[which],
-            warmup_steps=WARMUP_STEPS,
-            measured_steps=MEASURED_STEPS,
+        Job.model_validate(
+            {
+                "warmup_steps": WARMUP_STEPS,
+                "measured_steps": MEASURED_STEPS,
+                **lab.job,
+                "flight_recorder_entries": recorder[which],
+                "script": scripts[which],
+                "gradient_as_bucket_view": views[which],
+                "shuffle_seed": seeds[which],
+            }
         )
         for which in (0, 1)
     )

@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 from gpu_worker.models import Answer, Evidence, Run, RunQuerySet, RunStatus
 from gpu_worker.serving import queue
 from gpu_worker.specs import WholeRun
-from grader.knowledge import Effect
 from scenarios import bank, palette
+from scenarios.instances import NOTHING, State
 
 # A run taken up again is waited for once more, but no longer than any other.
 LONGEST_WAIT_AGAIN = timedelta(seconds=15)
@@ -31,7 +31,7 @@ class Question:
     state: str
     table: str
     instance: str
-    effect: Effect
+    effect: State
 
     def answer(self) -> Answer | None:
         """The answer, if it is decided."""
@@ -60,7 +60,7 @@ class Question:
 
 
 def question_of(evidence: Evidence) -> Question:
-    effect: Effect = evidence.effect or "nothing"  # type: ignore[assignment]
+    effect = evidence.effect or NOTHING
     return Question(evidence.owner, evidence.experiment, evidence.state, evidence.table, evidence.bank_instance, effect)
 
 

@@ -12,16 +12,15 @@ from django.db import IntegrityError, transaction
 from gpu_worker.models import Evidence, Purpose, Run
 from gpu_worker.probes.base import Probe
 from gpu_worker.serving import queue
-from grader.knowledge import Effect
 from grader.transcript import variant_id
-from scenarios import palette
+from scenarios import offered, palette
 from scenarios.errors import did_you_mean
 from scenarios.evidence_answer import Question
-from scenarios.instances import Instance, spec_for
+from scenarios.instances import NOTHING, Instance, State, spec_for
 
 log = logging.getLogger(__name__)
 
-LIKELY_EXPERIMENTS = ("job", "microbenchmark[placement=as-job,size=job]")
+LIKELY_EXPERIMENTS = offered.FIRST
 LONGEST_LIVE_WAIT = timedelta(seconds=15)
 PENDING_SLOTS = (0, 1)
 FULL = "two steps are already under way; wait until one of them is shown"
@@ -47,7 +46,7 @@ def open_for(owner: str, instance: Instance, *, now: datetime) -> None:
         # A moment apart: the queue serves in order of arrival.
         asked_at = now + timedelta(microseconds=place)
         try:
-            own_run(owner, instance, experiment, "nothing", "", Purpose.PREFETCH, asked_at)
+            own_run(owner, instance, experiment, NOTHING, "", Purpose.PREFETCH, asked_at)
         except queue.QueueFull as full:
             log.info("nothing is prefetched: %s", full)
             return
@@ -61,29 +60,30 @@ def request(
     *,
     now: datetime,
     purpose: str = "step",
-    effect: Effect | None = None,
+    effect: State | None = None,
     state: str | None = None,
 ) -> Evidence:
     """One step chosen: its evidence, pending until `settle` shows it.
 
-    `effect` is that of the fixes made so far, None before the first; `state` names the state of the lab that it left
-    (by default one for each effect). The same step, parameters and state asked for while pending give the same row.
+    `effect` is what the fixes made so far left of fault and job, None before the first; `state` names it and tells
+    nothing (by default one name for each). The same step, parameters and state asked for while pending give the same
+    row.
     Raises UnknownStep, BadParameter, TooManyPending, and BankIncomplete where neither lab nor bank could answer.
     """
     probe = checked_probe(step)
     chosen = checked_params(probe, with_)
-    wanted = Wanted(owner, instance, probe, chosen, Purpose(purpose), effect or "nothing", state_of(effect, state))
+    wanted = Wanted(owner, instance, probe, chosen, Purpose(purpose), effect or NOTHING, state_of(effect, state))
     with transaction.atomic():
         return wanted.pending() or wanted.ask(now)
 
 
-def state_of(effect: Effect | None, state: str | None) -> str:
+def state_of(effect: State | None, state: str | None) -> str:
     if state is not None:
         return state
     return "" if effect is None else state_after(effect)
 
 
-def state_after(effect: Effect, fixes: int = 1) -> str:
+def state_after(effect: State, fixes: int = 1) -> str:
     """An opaque name for the lab's state after `fixes` fixes that together had an effect."""
     return hashlib.sha256(f"after {fixes} fixes: {effect}".encode()).hexdigest()[:16]
 
@@ -117,7 +117,7 @@ class Wanted:
         probe: Probe,
         with_: dict[str, str],
         purpose: Purpose,
-        effect: Effect,
+        effect: State,
         state: str,
     ) -> None:
         self.owner, self.instance, self.probe, self.with_ = owner, instance, probe, with_
@@ -200,7 +200,7 @@ def free_slots(owner: str) -> list[int]:
 
 
 def own_run(
-    owner: str, instance: Instance, experiment: str, effect: Effect, state: str, purpose: Purpose, now: datetime
+    owner: str, instance: Instance, experiment: str, effect: State, state: str, purpose: Purpose, now: datetime
 ) -> tuple[Run, bool]:
     """The owner's run of an experiment in a state, and whether it is new: hurried or queued. Raises QueueFull."""
     priority = queue.PRIORITY[purpose]

@@ -53,6 +53,19 @@ class Scale(Part):
     lab: Collective
 
 
+class LabSetting(Part):
+    """What the lab builds and runs, whatever the cause: what varies beside it is drawn (`scenarios.draws`)."""
+
+    hosts_per_leaf: int = Field(default=2, ge=2, le=4, description="of which some may have no rank")
+    hosts: tuple[tuple[int, int], tuple[int, int]] = Field(
+        default=((0, 1), (2, 3)), description="the job's, by leaf; which of a leaf's holds which rank is drawn"
+    )
+    in_turn: bool = Field(default=False, description="ranks are dealt to the leaves in turn, not leaf by leaf")
+    job: dict[str, int | float | bool | str] = Field(
+        default_factory=dict, description="fields of the lab's job, the same in the healthy run before"
+    )
+
+
 class CauseBinding(Part):
     """A cause of this family of incidents: how its fault is drawn and what the debrief says of it."""
 
@@ -62,8 +75,8 @@ class CauseBinding(Part):
     params: dict[str, tuple[int | float, int | float]] = Field(
         default_factory=dict, description="range of each of the fault's parameters; whole numbers where both ends are"
     )
-    under: dict[Literal["mitigates", "harms"], dict[str, float]] = Field(
-        default_factory=dict, description="the fault's parameters after a fix that mitigates or harms"
+    under: dict[Key, dict[str, float]] = Field(
+        default_factory=dict, description="the fault's parameters after a fix, by its id"
     )
     debrief: Text
 
@@ -74,6 +87,9 @@ class Fix(Part):
     description: Text
     takes_place: Literal["rank", "host", "link"] | None = None
     effects: dict[Key, Effect] = Field(default_factory=dict, description="by cause; a cause left out: nothing")
+    job: dict[str, int | float | bool | str] = Field(
+        default_factory=dict, description="fields of the lab's job that it sets, whatever the cause"
+    )
     changes_optimisation: bool = False
 
 
@@ -126,6 +142,7 @@ class Scenario(Part):
     mfu_before: float = Field(default=0.40, gt=0, le=1)
     brief: Text = Field(description="Markdown; may hold the placeholders of `scenarios.brief.PLACEHOLDERS`")
     scale: Scale
+    setting: LabSetting = LabSetting()
     facts: tuple[Fact, ...]
     steps: tuple[Key, ...] = Field(description="of the palette, those that this scenario offers")
     causes: tuple[CauseBinding, ...] = Field(min_length=2)

@@ -10,17 +10,25 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from gpu_worker.faults import kind_of
-from gpu_worker.specs import ExperimentSpec, Fault, Setting, experiment_key
-from grader.knowledge import Effect
+from gpu_worker.lab.touch import is_touched, without_faults
+from gpu_worker.specs import ExperimentSpec, Fault, Job, Setting, experiment_key
 from scenarios.causes import HEALTHY
 from scenarios.errors import BankIncomplete
 from scenarios.format import Scenario
 
-EXPERIMENT = re.compile(r"^(?P<name>[a-z]+)(\[(?P<with>[a-z-]+=[a-z0-9-]+(,[a-z-]+=[a-z0-9-]+)*)\])?$")
+EXPERIMENT = re.compile(r"^(?P<name>[a-z]+(-[a-z]+)*)(\[(?P<with>[a-z-]+=[a-z0-9-]+(,[a-z-]+=[a-z0-9-]+)*)\])?$")
+
+# What fixes left behind: the lab as it was, without the fault, or as the fix of that id set it. A fix that changes the
+# job after the cure gives both: `cures+compress-gradients`.
+State = str
+NOTHING, CURES = "nothing", "cures"
 
 REPEATS = 5
 # A small message takes milliseconds: with five of them, any other process of the machine would spoil the run.
 SMALL_REPEATS = 25
+# Measured steps where an experiment runs the job several times over, and of the job after a fix that leaves the fault.
+STEPS_EACH = {"scaling-ladder": 2, "single-node-baseline": 2, "synthetic-batch": 2, "host-swap": 2}
+STEPS_AFTER = 2
 
 
 class Instance(BaseModel):
@@ -32,12 +40,18 @@ class Instance(BaseModel):
     cause: str
     place: str | None = None
     params: dict[str, float] = Field(default_factory=dict)
-    under: dict[str, dict[str, float]] = Field(default_factory=dict, description="params after a fix of that effect")
+    under: dict[str, dict[str, float]] = Field(default_factory=dict, description="the fault's params after a fix")
+    jobs: dict[str, dict[str, Any]] = Field(default_factory=dict, description="fields of the job that a fix sets")
     setting: Setting
 
     @property
     def is_healthy(self) -> bool:
         return self.cause == HEALTHY
+
+    @property
+    def trials(self) -> list[str]:
+        """Fixes that leave the fault and yet change the run, by id."""
+        return sorted({*self.under, *self.jobs})
 
 
 def draw(scenario: Scenario, *, seed: Any, avoid: Collection[str] = ()) -> Instance:
@@ -71,18 +85,44 @@ def get(table: str, id: str) -> Instance:
     return bank.instance(table, id)
 
 
-def spec_for(instance: Instance, experiment: str, effect: Effect = "nothing") -> ExperimentSpec:
-    """What the lab runs for an experiment of this instance, after fixes of that effect (`cures`: without the fault)."""
+def spec_for(instance: Instance, experiment: str, state: State = NOTHING) -> ExperimentSpec:
+    """What the lab runs for an experiment of this instance in a state that fixes left.
+
+    A fault that cannot touch the experiment is left out: with it and without it the run is the same.
+    """
     name, with_ = split_key(experiment)
-    return ExperimentSpec.model_validate(
+    job = Job.model_validate({**instance.setting.job.model_dump(), **job_changes(instance, name, state)})
+    spec = ExperimentSpec.model_validate(
         {
             "experiment": name,
             "with": with_,
-            "setting": instance.setting,
-            "faults": faults_after(instance, effect),
+            "setting": instance.setting.model_copy(update={"job": job}),
+            "faults": faults_after(instance, state),
             "repeats": SMALL_REPEATS if with_.get("size") == "small" else REPEATS,
         }
     )
+    return spec if is_touched(spec) else without_faults(spec)
+
+
+def job_changes(instance: Instance, experiment: str, state: State) -> dict[str, Any]:
+    """Fields of the job that differ from the setting's: what a fix sets, and fewer steps where many runs need them."""
+    trial = trial_of(state)
+    steps = STEPS_EACH.get(experiment, STEPS_AFTER if trial else None)
+    return {**({"measured_steps": steps} if steps else {}), **instance.jobs.get(trial, {})}
+
+
+def is_shared(instance: Instance, experiment: str) -> bool:
+    """Whether the fault cannot touch the experiment: the healthy run of the same setting then answers."""
+    return not instance.is_healthy and not spec_for(instance, experiment).faults
+
+
+def is_cured(state: State) -> bool:
+    return CURES in state.split("+")
+
+
+def trial_of(state: State) -> str:
+    """The fix that changed the run and left the fault, by id; empty where none did."""
+    return next((part for part in state.split("+") if part not in (NOTHING, CURES)), "")
 
 
 def baseline_spec(instance: Instance) -> ExperimentSpec:
@@ -92,10 +132,10 @@ def baseline_spec(instance: Instance) -> ExperimentSpec:
     return ExperimentSpec(experiment="job", setting=before)
 
 
-def faults_after(instance: Instance, effect: Effect) -> tuple[Fault, ...]:
-    if instance.is_healthy or effect == "cures":
+def faults_after(instance: Instance, state: State) -> tuple[Fault, ...]:
+    if instance.is_healthy or is_cured(state):
         return ()
-    params = {**instance.params, **instance.under.get(effect, {})}
+    params = {**instance.params, **instance.under.get(trial_of(state), {})}
     return (Fault(cause=instance.cause, place=instance.place, params=params),)
 
 
@@ -132,7 +172,7 @@ def host_of(instance: Instance, rank: int) -> int:
 def placement_now(instance: Instance) -> tuple[int, ...]:
     """Host of each rank under the fault: a fault may move a rank."""
     placement = instance.setting.placement
-    for fault in faults_after(instance, "nothing"):
+    for fault in faults_after(instance, NOTHING):
         placement = kind_of(fault).plan(instance.setting, fault).placement or placement
     return placement
 

@@ -1,4 +1,7 @@
-"""The library of incidents: `scenarios/library/<track>/<key>.yaml`, older revisions beside it as `<key>@<n>.yaml`."""
+"""The library of incidents: `scenarios/library/<track>/<key>.yaml`, other revisions beside it as `<key>@<n>.yaml`.
+
+Those are older ones, whose attempts keep their score, or the next one, which is not offered while its bank is filled.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +16,19 @@ FOLDER = Path(__file__).with_name("library")
 
 
 def files(folder: Path = FOLDER) -> dict[str, Path]:
-    """The newest file of each scenario by key."""
+    """The file of each scenario that is offered, by key."""
     return {path.stem: path for path in sorted(folder.glob("*/*.yaml")) if "@" not in path.stem}
+
+
+def every(folder: Path = FOLDER) -> list[Scenario]:
+    """Every scenario that can be read, older and coming revisions among them; broken ones are left out."""
+    found = []
+    for path in sorted(folder.glob("*/*.yaml")):
+        try:
+            found.append(load(path))
+        except ScenarioError:
+            continue
+    return found
 
 
 def keys() -> list[str]:
@@ -23,14 +37,28 @@ def keys() -> list[str]:
 
 
 def get(key: str, revision: int | None = None) -> Scenario:
-    """A scenario, the newest revision unless one is named. Raises ScenarioError where there is none or it is broken."""
-    newest = load(path_of(key))
-    if revision is None or newest.revision == revision:
-        return newest
-    older = path_of(key).with_name(f"{key}@{revision}.yaml")
-    if not older.is_file():
-        raise ScenarioError(f"{key}.yaml", None, f"revision {revision} is not kept; the newest is {newest.revision}")
-    return load(older)
+    """A scenario, the revision that is offered unless one is named. Raises ScenarioError where it is none or broken."""
+    offered = load(path_of(key))
+    if revision is None or offered.revision == revision:
+        return offered
+    other = path_of(key).with_name(f"{key}@{revision}.yaml")
+    if not other.is_file():
+        raise ScenarioError(f"{key}.yaml", None, f"revision {revision} is not kept; the newest is {offered.revision}")
+    return load(other)
+
+
+def named(name: str) -> Scenario:
+    """The scenario of a key, or of a revision as `key@2`. Raises ScenarioError."""
+    key, _, revision = name.partition("@")
+    if revision and not revision.isdigit():
+        raise ScenarioError(f"{key}.yaml", None, f'"{revision}" is no revision; write {key}@2')
+    return get(key, int(revision) if revision else None)
+
+
+def coming(key: str) -> list[int]:
+    """Revisions beyond the one that is offered: complete files whose bank is still being filled."""
+    offered = get(key).revision
+    return sorted(one.revision for one in every() if one.key == key and one.revision > offered)
 
 
 def path_of(key: str) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from statistics import median
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from grader.index import index_of
 from grader.inference import Belief, expected_gains, no_evidence
+from scenarios import fix_matrix
 from scenarios.causes import HEALTHY
 from scenarios.format import Scenario
 from scenarios.knowledge import assemble
@@ -24,6 +26,7 @@ def of(scenario: Scenario, calibration: Calibration) -> dict[str, Any]:
         "first_steps": first_steps(scenario, calibration),
         "symptom_bits": symptom_bits(scenario, calibration),
         "tempering": dict(calibration.tables.tempering),
+        "fixes": [{**asdict(cell), "measured": cell.measured} for cell in fix_matrix.measured_cells(scenario)],
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from statistics import mean
 from typing import Any
 
 from gpu_worker import figures
@@ -34,8 +35,23 @@ def read(run: WholeRun, params: Mapping[str, str]) -> ProbeResult:
     )
     return ProbeResult(
         {**_pace(run, times), **_against_floor(run), **_peers(times), **_forms.readings(run)},
-        {"phases": Series(columns, ("text", "text", *("s",) * 7), rows, caption), **_forms.series(run)},
+        {
+            "phases": Series(columns, ("text", "text", *("s",) * 7), rows, caption),
+            **_losses(run),
+            **_forms.series(run),
+        },
     )
+
+
+def _losses(run: WholeRun) -> dict[str, Series]:
+    """Loss by step, mean over the ranks that know it: what a fix that changes the optimisation changes."""
+    by_step = zip(*([step.get("loss") for step in rank["steps"]] for rank in run.ranks), strict=True)
+    known = [[loss for loss in losses if loss is not None] for losses in by_step]
+    if not all(known):
+        return {}
+    rows = tuple((number, f"{mean(losses):.5f}") for number, losses in enumerate(known, 1))
+    caption = "Mean over ranks. On the same samples the same mathematics gives the same loss, digit by digit."
+    return {"loss": Series(("step", "loss"), ("count", "text"), rows, caption)}
 
 
 def _phases(rank: _job.RankTimes) -> tuple[float, ...]:

@@ -1,4 +1,4 @@
-"""Where the ranks sit now and where they sat in the healthy run, counted in switches between ring neighbours."""
+"""Where the ranks sit now and where they sat in the healthy run: switches between ring neighbours, and leaves."""
 
 from __future__ import annotations
 
@@ -29,6 +29,11 @@ def read(run: WholeRun, params: Mapping[str, str]) -> ProbeResult:
             sum(a != b for a, b in zip(before, now, strict=True)), "count", "Ranks on another host than before"
         ),
         "leaves_now": Reading(len({leaf_of[host] for host in now}), "count", "Leaves that the job spans now"),
+        "new_leaves": Reading(
+            len({leaf_of[host] for host in now} - {leaf_of[host] for host in before}),
+            "count",
+            "Leaves of the job that it did not use before",
+        ),
         "spines": Reading(_spines(run), "count", "Spines that every leaf is cabled to"),
     }
     columns = ("neighbours", "hosts before", "switches before", "hosts now", "switches now")
@@ -98,8 +103,10 @@ def _ranks_on(host: int, placement: Sequence[int]) -> str:
 
 
 def classify(values: Mapping[str, float]) -> str:
-    """A count: no more switches around the ring than before, or some more."""
-    return "more-hops" if values["extra_hops"] >= 1 else "as-before"
+    """Counts: more switches around the ring than before, or as many and yet another leaf, or neither."""
+    if values["extra_hops"] >= 1:
+        return "more-hops"
+    return "another-leaf" if values["new_leaves"] >= 1 else "as-before"
 
 
 def figure(result: ProbeResult, params: Mapping[str, str]) -> dict[str, Any]:
@@ -223,9 +230,10 @@ PROBE = Probe(
     findings={
         "as-before": "The ring crosses as many switches as in the healthy run.",
         "more-hops": "The ring crosses more switches than in the healthy run.",
+        "another-leaf": "The ring crosses as many switches as before, and ranks hang on a leaf that had none of them.",
         "inconclusive": "The placement of one of the runs is not known.",
     },
-    decisive=(Decisive("extra_hops", "linear"),),
+    decisive=(Decisive("extra_hops", "linear"), Decisive("new_leaves", "linear")),
     deterministic=True,
     tells=("placement",),
     reads="configuration",

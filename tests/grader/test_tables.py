@@ -173,3 +173,30 @@ def test_reading_tables_does_not_load_the_statistics():
 
     code = "import sys, grader.tables, grader.grade; sys.exit('scipy.stats' in sys.modules or 'django' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_cause_of_three_runs_joins_where_it_could_be_tested_and_was_alike():
+    many = runs_of("healthy", logits(0.95, 0.2, 12, 1))
+    table = table_of(many, runs_of("a", logits(0.95, 0.2, 3, 2)), runs_of("link", logits(0.3, 0.2, 3, 3)))
+    assert table.cells["a"].pool == ("healthy", "a")
+    assert (table.cells["a"].own_runs, table.cells["a"].runs) == (3, 15)
+    assert table.cells["link"].pool == ("link",)
+
+
+def test_two_causes_of_three_runs_are_not_pooled_for_want_of_a_test():
+    table = table_of(runs_of("a", logits(0.95, 0.2, 3, 1)), runs_of("b", logits(0.3, 0.2, 3, 2)))
+    assert table.cells["a"].pool == ("a",)
+    assert table.cells["b"].pool == ("b",)
+
+
+def test_a_cause_that_cannot_touch_a_reading_shows_what_healthy_runs_do_and_adds_no_run():
+    rows = runs_of("healthy", logits(0.95, 0.2, 12, 1))
+    table = tables.build(rows, {"bench": LOW}, {"bench": ["a"]}).variants["bench"]
+    assert table.cells["a"].p == table.cells["healthy"].p
+    assert (table.cells["a"].runs, table.cells["a"].own_runs) == (12, 0)
+
+
+def test_a_cause_with_runs_of_its_own_is_not_said_to_be_untouched():
+    rows = runs_of("healthy", logits(0.95, 0.2, 12, 1)) + runs_of("a", logits(0.95, 0.2, 3, 2))
+    with pytest.raises(tables.TableError, match="has runs of it"):
+        tables.build(rows, {"bench": LOW}, {"bench": ["a"]})

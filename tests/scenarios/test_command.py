@@ -30,9 +30,16 @@ def test_the_schema_is_json_schema():
     assert "causes" in schema["required"]
 
 
+def test_a_coming_revision_is_listed_as_not_offered_and_is_not_what_an_attempt_gets():
+    for key in library.keys():
+        for revision in library.coming(key):
+            assert f"{key}  revision {revision}  not offered: " in said("list")
+            assert library.get(key).revision < revision == library.named(f"{key}@{revision}").revision
+
+
 def test_a_sound_file_is_sound():
     assert said("check", str(FLAGSHIP)) == "1 sound\n"
-    sound = [{"file": str(path), "errors": []} for path in library.files().values()]
+    sound = [{"file": str(path), "errors": []} for path in sorted(library.FOLDER.glob("*/*.yaml"))]
     assert json.loads(said("check", "--json")) == sound
 
 

@@ -10,23 +10,27 @@ from hypothesis import strategies as st
 
 from gpu_worker.faults import kind_of
 from gpu_worker.probes.change_log import touched
-from scenarios import bank, draws, library
-from scenarios.instances import accepted_places, baseline_spec, faults_after, spec_for, split_key
+from scenarios import draws, library, offered
+from scenarios.instances import accepted_places, baseline_spec, faults_after, is_shared, spec_for, split_key
 
 FLAGSHIP = library.get("slow-all-reduce")
 BINDINGS = [None, *FLAGSHIP.causes]
+EVERY = [(one, bound) for one in library.every() for bound in (None, *one.causes)]
 
 
-@pytest.mark.parametrize("binding", BINDINGS, ids=lambda bound: bound.id if bound else "healthy")
+@pytest.mark.parametrize(("scenario", "binding"), EVERY, ids=lambda part: part.id if hasattr(part, "id") else None)
 @given(seed=st.integers(0, 10**6))
-@settings(max_examples=40, deadline=None)
-def test_a_draw_lies_within_its_ranges_and_the_lab_takes_it(binding, seed):
-    drawn = draws.draw_instance("t", binding, random.Random(seed))
+@settings(max_examples=20, deadline=None)
+def test_a_draw_lies_within_its_ranges_and_the_lab_takes_it(scenario, binding, seed):
+    drawn = draws.draw_instance(scenario, binding, 0, str(seed))
     low, high = draws.SLOW_RATES
     assert low <= drawn.setting.topology.far_uplink_rate <= high
     assert low <= drawn.setting.topology.management_rate <= high
-    assert sorted(drawn.setting.placement) == [0, 1, 2, 3]
-    assert {*drawn.setting.placement[:2]} == {0, 1}
+    for placement in (drawn.setting.placement, drawn.setting.baseline_placement):
+        first, second = (
+            (placement[0::2], placement[1::2]) if scenario.setting.in_turn else (placement[:2], placement[2:])
+        )
+        assert [{*first}, {*second}] == [{*leaf} for leaf in scenario.setting.hosts]
     assert all(touched(drawn.setting).values())
     if binding is None:
         assert drawn.cause == "healthy" and drawn.place is None
@@ -34,19 +38,20 @@ def test_a_draw_lies_within_its_ranges_and_the_lab_takes_it(binding, seed):
     assert drawn.place in binding.places if binding.places else drawn.place is None
     for name, ends in binding.params.items():
         assert min(ends) <= drawn.params[name] <= max(ends)
-    for effect in ("nothing", "mitigates", "harms"):
-        for fault in faults_after(drawn, effect):
+    for state in ("nothing", *drawn.trials):
+        for fault in faults_after(drawn, state):
             kind_of(fault).plan(drawn.setting, fault)
 
 
 def test_the_same_seed_draws_the_same_instance():
-    one, two = (draws.draw_instance("t", FLAGSHIP.causes[0], random.Random(7)) for _ in range(2))
+    one, two = (draws.draw_instance(FLAGSHIP, FLAGSHIP.causes[0], 1, "seed") for _ in range(2))
     assert one == two
 
 
 def test_settings_do_not_depend_on_the_cause():
-    settings_drawn = {draws.draw_instance("t", bound, random.Random(3)).setting.model_dump_json() for bound in BINDINGS}
-    assert len(settings_drawn) == 1
+    drawn = [draws.draw_instance(FLAGSHIP, bound, 3, "seed") for bound in BINDINGS]
+    assert len({one.setting.model_dump_json() for one in drawn}) == 1
+    assert len({one.id for one in drawn}) == len(BINDINGS)
 
 
 def test_whole_numbers_stay_whole():
@@ -55,7 +60,7 @@ def test_whole_numbers_stay_whole():
 
 
 def instance_of(cause: str, seed: int = 1):
-    return draws.draw_instance("t", FLAGSHIP.cause(cause), random.Random(seed))
+    return draws.draw_instance(FLAGSHIP, FLAGSHIP.cause(cause), seed, "seed")
 
 
 def test_a_rank_is_also_named_by_its_host():
@@ -87,7 +92,7 @@ def test_a_cure_runs_the_same_setting_without_the_fault():
 
 def test_harm_is_what_the_scenario_says():
     drawn = instance_of("comparison-changed")
-    assert faults_after(drawn, "harms")[0].params["samples"] < drawn.params["samples"]
+    assert faults_after(drawn, "add-gpus")[0].params["samples"] < drawn.params["samples"]
 
 
 def test_the_run_before_has_the_healthy_configuration():
@@ -98,7 +103,7 @@ def test_the_run_before_has_the_healthy_configuration():
     assert not before.faults
 
 
-@pytest.mark.parametrize("key", bank.EXPERIMENTS)
+@pytest.mark.parametrize("key", sorted({key for one in library.every() for key in offered.experiments_of(one.table)}))
 def test_experiment_keys_come_back_as_they_were_written(key):
     assert spec_for(instance_of("no-overlap"), key).key == key
 
@@ -107,3 +112,26 @@ def test_experiment_keys_come_back_as_they_were_written(key):
 def test_what_is_no_experiment_is_refused(key):
     with pytest.raises(ValueError, match="is no experiment"):
         split_key(key)
+
+
+def test_a_fix_that_changes_the_job_is_really_applied():
+    scenario = library.named("slow-all-reduce@2")
+    drawn = draws.draw_instance(scenario, scenario.cause("degraded-link"), 0, "seed")
+    applied, cured = (spec_for(drawn, "job", state) for state in ("compress-gradients", "cures+compress-gradients"))
+    assert applied.faults and not cured.faults
+    assert {applied.setting.job.communication_dtype, cured.setting.job.communication_dtype} == {"bfloat16"}
+    assert spec_for(drawn, "job").setting.job.communication_dtype == "float32"
+
+
+def test_a_fault_that_cannot_touch_an_experiment_is_left_out():
+    scenario = library.named("slow-all-reduce@2")
+    shared = {
+        bound.id: [key for key in offered.experiments_of(scenario.table) if is_shared(drawn, key)]
+        for bound in scenario.causes
+        if (drawn := draws.draw_instance(scenario, bound, 0, "seed"))
+    }
+    assert not any("job" in keys for keys in shared.values())
+    assert "microbenchmark[placement=packed,size=job]" in shared["degraded-link"]
+    assert "resume-replay" in shared["small-buckets"] and "resume-replay" not in shared["slow-input-rank"]
+    assert "storage-throughput[writers=all]" in shared["slow-input-rank"]
+    assert shared["throttled-rank"] == []

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from gpu_worker.errors import FaultDidNotFire, LabUnavailable, RunDisturbed, RunFailed
 from gpu_worker.specs import ExperimentSpec, WholeRun
-from scenarios import bank, filling, library
+from scenarios import bank, calibrate, filling, library, offered
+from scenarios.errors import BankIncomplete
 
 FLAGSHIP = library.get("slow-all-reduce")
 CAUSES = ["healthy", *FLAGSHIP.prior]
+EXPERIMENTS = offered.experiments_of(FLAGSHIP.table)
 
 
 @pytest.fixture(scope="module")
 def measured() -> dict[str, WholeRun]:
     """One really measured run of each experiment."""
     healthy = next(one for one in bank.complete_instances(FLAGSHIP.table) if one.is_healthy)
-    return {key: bank.whole_run(FLAGSHIP.table, healthy.id, key) for key in bank.EXPERIMENTS}
+    return {key: bank.whole_run(FLAGSHIP.table, healthy.id, key) for key in EXPERIMENTS}
 
 
 @pytest.fixture
@@ -33,29 +37,46 @@ def lab(measured: dict[str, WholeRun]) -> Callable[[ExperimentSpec], WholeRun]:
     return lambda spec: measured[spec.key].model_copy(update={"spec": spec})
 
 
-def plan(runs: int = 1) -> list[filling.Wanted]:
-    return filling.wanted_runs(FLAGSHIP, runs, "seed")
+def plan(runs: int = 1, whole: int = 1) -> list[filling.Wanted]:
+    return filling.wanted_runs(FLAGSHIP, runs, whole, "seed")
 
 
 def quiet(_: str) -> None:
     pass
 
 
-def test_a_plan_holds_every_run_of_every_instance_and_causes_take_turns(empty_bank):
+def of(wanted: list[filling.Wanted], cause: str, number: int = 1) -> list[tuple[str, str]]:
+    return [one.slot for one in wanted if (one.instance.cause, one.number) == (cause, number)]
+
+
+def test_what_every_instance_has_comes_first_and_causes_take_turns(empty_bank):
     wanted = plan(2)
-    turns = list(dict.fromkeys((one.number, one.instance.cause) for one in wanted))
-    assert turns[:16] == [(number, cause) for number in (1, 2) for cause in CAUSES]
+    jobs = [(one.number, one.instance.cause) for one in wanted if one.slot == ("nothing", "job")]
+    assert jobs[:16] == [(number, cause) for number in (1, 2) for cause in CAUSES]
     assert {one.number for one in wanted if one.instance.cause == "healthy"} == set(range(1, filling.LEAST_HEALTHY + 1))
-    of_one = [(one.what, one.experiment) for one in wanted if (one.number, one.instance.cause) == (1, "no-overlap")]
-    assert of_one == [*(("nothing", key) for key in bank.EXPERIMENTS), ("before", "job")]
-    harmed = [one for one in wanted if one.what == "harms"]
-    assert {one.instance.cause for one in harmed} == {"comparison-changed"}
+    stages = ["first" if one.experiment in offered.FIRST else "rest" for one in wanted if one.what != "add-gpus"]
+    assert stages == sorted(stages)
+
+
+def test_a_run_that_is_the_same_for_several_is_made_once_for_their_healthy_twin(empty_bank):
+    wanted = plan(2)
+    assert len({(one.instance.id, one.slot) for one in wanted}) == len(wanted)
+    assert of(wanted, "no-overlap") == [("nothing", "job")]
+    assert ("before", "job") in of(wanted, "healthy", 2) and ("before", "job") not in of(wanted, "healthy", 3)
+    assert ("nothing", "microbenchmark[placement=as-job,size=small]") in of(wanted, "degraded-link")
+    assert ("nothing", "microbenchmark[placement=packed,size=job]") not in of(wanted, "degraded-link")
+
+
+def test_only_the_first_instances_get_every_run(empty_bank):
+    wanted = plan(2, whole=1)
+    assert len(of(wanted, "throttled-rank", 1)) == len(EXPERIMENTS)
+    assert len(of(wanted, "throttled-rank", 2)) == len(offered.FIRST)
 
 
 def test_each_run_has_its_spec(empty_bank):
     for one in plan():
         faulted = bool(one.spec.faults)
-        assert faulted == (one.instance.cause != "healthy" and one.what != "before")
+        assert faulted == (one.instance.cause != "healthy")
         assert one.spec.key == one.experiment
 
 
@@ -85,12 +106,13 @@ def test_a_disturbed_run_is_repeated_and_given_up_after_three(empty_bank, lab):
 
     def disturbed(spec: ExperimentSpec) -> WholeRun:
         seen.append(spec.key)
-        if len(seen) <= 2 or spec.key == "job":
+        if spec.key == "job":
             raise RunDisturbed("other processes took 20 %")
         return lab(spec)
 
-    filled = filling.fill(plan()[:2], disturbed, quiet)
-    assert seen == ["job"] * 3 + [bank.EXPERIMENTS[1]]
+    job, micro = (next(one for one in plan() if one.experiment == key) for key in EXPERIMENTS[:2])
+    filled = filling.fill([job, micro], disturbed, quiet)
+    assert seen == ["job"] * 3 + [EXPERIMENTS[1]]
     assert (filled.made, filled.given_up) == (1, ["healthy 1 job: other processes took 20 %"])
 
 
@@ -131,3 +153,36 @@ def test_the_same_content_gives_the_same_bytes(empty_bank, lab):
     before = file.read_bytes()
     bank.write(file, bank.read(file))
     assert file.read_bytes() == before
+
+
+def test_attempts_draw_of_whole_instances_and_calibration_reads_the_others_too(empty_bank, lab):
+    assert filling.fill(plan(3, whole=1), lab, quiet).given_up == []
+    whole = Counter(one.cause for one in bank.complete_instances(FLAGSHIP.table))
+    assert (whole["healthy"], whole["degraded-link"], whole["throttled-rank"]) == (filling.LEAST_HEALTHY, 1, 1)
+    made = calibrate.calibrate(FLAGSHIP, now=datetime(2026, 1, 1, tzinfo=UTC))
+    assert made.runs == {"healthy": filling.LEAST_HEALTHY, **dict.fromkeys(FLAGSHIP.prior, 3)}
+    packed = made.tables.variants["microbenchmark[placement=packed,size=job]"].cells
+    assert (packed["degraded-link"].own_runs, packed["degraded-link"].runs) == (0, packed["healthy"].runs)
+    assert all({*FLAGSHIP.prior, "healthy"} <= table.cells.keys() for table in made.tables.variants.values())
+
+
+def test_a_shared_run_answers_for_each_of_its_instances(empty_bank, lab):
+    filling.fill(plan(), lab, quiet)
+    one = next(one for one in bank.complete_instances(FLAGSHIP.table) if one.cause == "no-overlap")
+    shared = bank.whole_run(FLAGSHIP.table, one.id, "microbenchmark[placement=as-job,size=job]")
+    assert shared.spec.setting == one.setting and not shared.spec.faults
+    assert bank.whole_run(FLAGSHIP.table, one.id, "job").spec.faults
+    assert bank.baseline(FLAGSHIP.table, one).spec.setting.job == one.setting.baseline_job
+    assert not bank.whole_run(FLAGSHIP.table, one.id, "job", "cures").spec.faults
+
+
+def test_calibration_names_what_the_bank_lacks(empty_bank, lab):
+    filling.fill([one for one in plan() if one.experiment in offered.FIRST], lab, quiet)
+    with pytest.raises(BankIncomplete, match="has no run of microbenchmark"):
+        calibrate.calibrate(FLAGSHIP, now=datetime(2026, 1, 1, tzinfo=UTC))
+
+
+def test_the_plan_says_how_many_runs_of_each_kind_and_how_long(empty_bank):
+    lines = filling.plan_lines(plan(2))
+    assert lines[0] == "job: 24 runs, 6 min"
+    assert lines[-1].startswith(f"in all {len(plan(2))} runs, ")

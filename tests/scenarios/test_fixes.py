@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-
 import pytest
 
 from scenarios import draws, fixes, library
@@ -12,7 +10,7 @@ FLAGSHIP = library.get("slow-all-reduce")
 
 
 def drawn(cause: str, place: str | None = None):
-    instance = draws.draw_instance("t", FLAGSHIP.cause(cause), random.Random(2))
+    instance = draws.draw_instance(FLAGSHIP, FLAGSHIP.cause(cause), 2, "seed")
     return instance.model_copy(update={"place": place or instance.place})
 
 
@@ -59,14 +57,26 @@ def test_an_unknown_fix_is_no_fix():
         fixes.effect(FLAGSHIP, drawn("no-overlap"), "pray", None)
 
 
+NEXT = library.named("slow-all-reduce@2")
+
+
 @pytest.mark.parametrize(
-    ("effects", "left"),
+    ("applied", "left"),
     [
-        (["nothing", "cures"], "cures"),
-        (["cures", "nothing"], "cures"),
-        (["nothing"], "nothing"),
-        (["harms", "nothing"], "harms"),
+        (["restart-job", "restore-overlap"], "cures"),
+        (["restore-overlap", "restart-job"], "cures"),
+        (["restart-job"], "nothing"),
+        (["compress-gradients"], "compress-gradients"),
+        (["compress-gradients", "restart-job"], "nothing"),
+        (["restore-overlap", "more-accumulation"], "cures+more-accumulation"),
     ],
 )
-def test_fixes_one_after_another_leave_the_strongest(effects, left):
-    assert fixes.combined(effects) == left
+def test_a_cure_stays_and_a_change_of_the_job_is_taken_back_by_the_next(applied, left):
+    instance = draws.draw_instance(NEXT, NEXT.cause("no-overlap"), 0, "seed")
+    assert fixes.left_behind(NEXT, instance, [(fix, None) for fix in applied]) == left
+
+
+def test_a_cause_without_a_place_is_cured_wherever_the_fix_names():
+    instance = draws.draw_instance(NEXT, NEXT.cause("shared-storage"), 0, "seed")
+    assert fixes.effect(NEXT, instance, "move-input", None) == "cures"
+    assert fixes.effect(NEXT, instance, "move-input", "rank:1") == "cures"

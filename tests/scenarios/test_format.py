@@ -48,6 +48,10 @@ BROKEN = [
     ("every link is up.", "every link is up but for a degraded link.", 'the text names "degraded-link"'),
     ("    params: {duty: [", "    params: {duty: [0.5, ", "causes.0.params.duty"),
     ("  - level: 2\n", "  - level: 3\n", "hints climb from level 1"),
+    ("{duty: [0.224, 0.32]}", "{duty: [0.01, 0.32]}", "the lab cannot run it: fault throttled-rank: duty"),
+    ("      - link:leaf1-spine1\n", "      - link:leaf1-spine7\n", "the lab cannot run it"),
+    ("facts:\n", "setting: {job: {microbatches: 8}}\nfacts:\n", "microbatches is 8; Extra inputs are not permitted"),
+    ("    title: Reboot the switches\n", "    title: Reboot\n    job: {microbatch: 999}\n", "microbatch is 999"),
 ]  # fmt: skip
 
 

@@ -7,7 +7,7 @@ import pytest
 from gpu_worker.probes import PROBES
 from gpu_worker.probes.base import variants
 from grader.transcript import variant_id
-from scenarios import bank, filling, observe, tables_file
+from scenarios import bank, filling, observe, offered, tables_file
 from scenarios.knowledge import knowledge_for
 
 LARGEST_BANK_BYTES = 24_000_000
@@ -59,7 +59,7 @@ def test_observations_of_the_calibration_are_what_the_probes_read_today(scenario
     """A probe or a threshold that changed without a new calibration would score by a table that no longer holds."""
     known = {(one.instance, one.variant): one for one in calibration.observations}
     for instance in bank.complete_instances(scenario.table)[:10]:
-        runs = {key: bank.whole_run(instance.table, instance.id, key) for key in bank.EXPERIMENTS}
+        runs = {key: bank.whole_run(instance.table, instance.id, key) for key in offered.experiments_of(scenario.table)}
         baseline = runs["job"] if instance.is_healthy else bank.baseline(instance.table, instance)
         for seen in observe.observations(instance, runs, baseline):
             then = known[seen.instance, seen.variant]

@@ -14,13 +14,13 @@ from gpu_worker.probes import PROBES
 from gpu_worker.probes.base import variants
 from gpu_worker.serving import queue
 from gpu_worker.specs import Fault, WholeRun
-from scenarios import bank, evidence, observe
+from scenarios import bank, evidence, offered
 from scenarios.evidence_view import build_view
 
 pytestmark = pytest.mark.django_db
 
 TABLE = "leaf-spine-ddp"  # the one whose runs are banked
-EVERY_VARIANT = [(id, with_) for id in observe.steps_of(TABLE) for with_ in variants(PROBES[id])]
+EVERY_VARIANT = [(id, with_) for id in offered.steps_of(TABLE) for with_ in variants(PROBES[id])]
 HIDDEN_KEYS = {"faults", "fired", "cause", "place", "instance", "finding", "setup_s", "wall_s", "taken_by"}
 
 

@@ -6,7 +6,6 @@ Exit codes: 0 fine, 1 what was asked about does not hold, 2 bad usage or bad inp
 from __future__ import annotations
 
 import json
-import secrets
 from argparse import SUPPRESS, ArgumentParser
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from scenarios import calibrate, checks, filling, library, tables_file
+from scenarios import bank, calibrate, checks, filling, library, tables_file
 from scenarios.errors import BankIncomplete, ScenarioError, ScenarioErrors
 from scenarios.format import Scenario
 
@@ -38,10 +37,13 @@ class Command(BaseCommand):
         self.add_filling(actions.add_parser("calibrate", help="fill the bank, then build the tables"))
 
     def add_filling(self, parser: ArgumentParser) -> None:
-        parser.add_argument("key")
+        parser.add_argument("key", help="of the scenario, or of a coming revision as key@2")
         parser.add_argument("--runs", type=int, default=8, metavar="N", help="instances a cause (default 8)")
+        about = "how many of them get every run that an attempt may ask for (default 3); the others serve calibration"
+        parser.add_argument("--whole", type=int, default=3, metavar="N", help=about)
+        parser.add_argument("--plan", action="store_true", help="print which runs are lacking and how long they take")
         parser.add_argument("--seconds", type=float, default=None, metavar="S", help="fill for at most so many seconds")
-        parser.add_argument("--seed", default=None, help="of new draws; random where it is not given")
+        parser.add_argument("--seed", default=None, help="of new draws (default: the table's name)")
         parser.add_argument("--json", action="store_true", default=SUPPRESS)
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -56,8 +58,9 @@ class Command(BaseCommand):
             raise CommandError(str(lacking), returncode=WRONG) from None
 
     def do_list(self, options: dict[str, Any]) -> None:
-        found = [about(library.get(key)) for key in library.keys()]
+        found = [{**about(library.get(key)), "coming": coming(key)} for key in library.keys()]
         lines = [f"{one['key']}  revision {one['revision']}  {one['track']}  {one['title']}" for one in found]
+        lines += [coming_line(one["key"], next) for one in found for next in one["coming"]]
         self.say(options, found, lines)
 
     def do_schema(self, options: dict[str, Any]) -> None:
@@ -65,7 +68,7 @@ class Command(BaseCommand):
         self.stdout.write(json.dumps({"$schema": SCHEMA_DIALECT, **schema}, indent=2))
 
     def do_check(self, options: dict[str, Any]) -> None:
-        paths = options["files"] or list(library.files().values())
+        paths = options["files"] or sorted(library.FOLDER.glob("*/*.yaml"))
         found = {str(path): problems_of(path) for path in paths}
         self.say(options, [{"file": file, "errors": errors} for file, errors in found.items()], [])
         errors = [error for listed in found.values() for error in listed]
@@ -75,7 +78,9 @@ class Command(BaseCommand):
             self.stdout.write(f"{len(paths)} sound")
 
     def do_bank(self, options: dict[str, Any]) -> None:
-        scenario = library.get(options["key"])
+        scenario = library.named(options["key"])
+        if options["plan"]:
+            return self.show_plan(scenario, options)
         filled = self.fill(scenario, options)
         size = sum(filling.sizes(scenario.table))
         state = {"made": filled.made, "left": filled.left, "given_up": filled.given_up, "bytes": size}
@@ -84,7 +89,9 @@ class Command(BaseCommand):
             raise CommandError("\n".join(filled.given_up), returncode=WRONG)
 
     def do_calibrate(self, options: dict[str, Any]) -> None:
-        scenario = library.get(options["key"])
+        scenario = library.named(options["key"])
+        if options["plan"]:
+            return self.show_plan(scenario, options)
         filled = self.fill(scenario, options)
         for given_up in filled.given_up:
             self.stderr.write(f"given up: {given_up}")
@@ -93,16 +100,25 @@ class Command(BaseCommand):
         told = {"file": str(path), "digest": calibration.digest, **calibration.reports}
         self.say(options, told, summary(calibration))
 
+    def plan(self, scenario: Scenario, options: dict[str, Any]) -> list[filling.Wanted]:
+        for name in ("runs", "whole"):
+            if options[name] < 1:
+                raise CommandError(f"--{name} is {options[name]}; it must be at least 1", returncode=MISUSED)
+        whole = min(options["whole"], options["runs"])
+        return filling.wanted_runs(scenario, options["runs"], whole, options["seed"] or scenario.table)
+
+    def show_plan(self, scenario: Scenario, options: dict[str, Any]) -> None:
+        lines = filling.plan_lines(self.plan(scenario, options))
+        self.say(options, lines, lines)
+
     def fill(self, scenario: Scenario, options: dict[str, Any]) -> filling.Filled:
-        if options["runs"] < 1:
-            raise CommandError(f"--runs is {options['runs']}; it must be at least 1", returncode=MISUSED)
-        plan = filling.wanted_runs(scenario, options["runs"], options["seed"] or secrets.token_hex(8))
+        plan = self.plan(scenario, options)
         if not plan:
             return filling.Filled()
         from gpu_worker.errors import LabError
         from gpu_worker.lab import run as lab
 
-        self.stderr.write(f"{len(plan)} runs are lacking, at most {filling.minutes(filling.nominal_s(plan))}")
+        self.stderr.write(f"{len(plan)} runs are lacking, about {filling.minutes(sum(filling.usual_s(plan)))}")
         try:
             return filling.fill(plan, lab.run_experiment, self.tell, for_s=options["seconds"])
         except LabError as unavailable:
@@ -132,6 +148,22 @@ def about(scenario: Scenario) -> dict[str, Any]:
     }
 
 
+def coming(key: str) -> list[dict[str, Any]]:
+    """Revisions that are not offered yet, and how far their bank and table are."""
+    return [how_far(library.get(key, revision)) for revision in library.coming(key)]
+
+
+def how_far(scenario: Scenario) -> dict[str, Any]:
+    ready = {one.cause for one in bank.complete_instances(scenario.table)} & set(scenario.prior)
+    calibrated = tables_file.path_of(scenario.table).is_file()
+    return {"revision": scenario.revision, "causes": len(scenario.prior), "ready": len(ready), "calibrated": calibrated}
+
+
+def coming_line(key: str, next: dict[str, Any]) -> str:
+    state = f"{next['ready']} of {next['causes']} causes banked, {'' if next['calibrated'] else 'not yet '}calibrated"
+    return f"{key}  revision {next['revision']}  not offered: {state}"
+
+
 def problems_of(path: Path) -> list[str]:
     """What is wrong with a file, one line each."""
     if not path.is_file():
@@ -154,6 +186,11 @@ def summary(calibration: tables_file.Calibration) -> list[str]:
         lines.append(f"useful work under {cause}: {work['median']:.2f} ({work['lowest']:.2f} to {work['highest']:.2f})")
     for name, variant in reports["variants"].items():
         lines += variant_lines(name, variant)
+    for cell in reports["fixes"]:
+        if cell["measured"] != cell["declared"]:
+            lines.append(
+                f"{cell['fix']} under {cell['cause']} is said to be {cell['declared']}, was {cell['measured']}"
+            )
     lines.append(f"symptom tells {reports['symptom_bits']:.2f} bits")
     for step in reports["first_steps"]:
         worth = f"{step['bits']:.2f} bits in {step['minutes']:g} min, {step['bits_a_minute']:.3f} a minute"
