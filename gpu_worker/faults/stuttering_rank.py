@@ -70,7 +70,7 @@ FAULT = FaultKind(
     params=StutterParams,
     plan=plan,
     fired=fired,
-    shows=("host-telemetry",),
+    shows=("host-telemetry", "host-swap"),
     spares=(
         "input-timings",
         "link-error-counters",
