@@ -79,6 +79,14 @@ def _by_rank(metric: str, value: Callable[[dict[str, Any]], float]) -> Callable[
     return read
 
 
+def _where_kept(
+    metric: str, field: str, value: Callable[[dict[str, Any]], float]
+) -> Callable[[WholeRun], list[MetricSeries]]:
+    """The same of a run whose steps have that field: older runs, and some forms of the job, were taken without it."""
+    by_rank = _by_rank(metric, value)
+    return lambda run: by_rank(run) if all(field in step for rank in _steps(run) for step in rank["steps"]) else []
+
+
 def _same_steps(run: WholeRun) -> list[tuple[dict[str, Any], ...]]:
     """Step by step, that step of every rank. Steps that not all ranks finished are left out."""
     return list(zip(*(rank["steps"] for rank in _steps(run)), strict=False))
@@ -196,6 +204,10 @@ def _compute_s(step: dict[str, Any]) -> float:
     return float(step["forward_s"] + step["backward_s"])
 
 
+def _total_s(step: dict[str, Any]) -> float:
+    return max(float(step["total_s"]), 1e-9)
+
+
 def _phase(name: str) -> Callable[[dict[str, Any]], float]:
     return lambda step: float(step[f"{name}_s"])
 
@@ -220,7 +232,35 @@ METRICS: dict[str, Metric] = {
             "share",
             "higher",
             True,
-            _by_rank("exposed-share", lambda step: step["exposed_s"] / max(step["total_s"], 1e-9)),
+            _by_rank("exposed-share", lambda step: step["exposed_s"] / _total_s(step)),
+        ),
+        Metric(
+            "run-queue-share",
+            "Compute spent waiting for a core",
+            "share",
+            "higher",
+            True,
+            _where_kept(
+                "run-queue-share",
+                "compute_run_delay_s",
+                lambda step: min(step["compute_run_delay_s"] / max(_compute_s(step), 1e-9), 1.0),
+            ),
+        ),
+        Metric(
+            "collection-share",
+            "Step spent collecting garbage",
+            "share",
+            "higher",
+            True,
+            _where_kept("collection-share", "collection_s", lambda step: step["collection_s"] / _total_s(step)),
+        ),
+        Metric(
+            "resident-memory",
+            "Memory of a rank's process in RAM",
+            "B",
+            "higher",
+            False,
+            _where_kept("resident-memory", "resident_bytes", lambda step: float(step["resident_bytes"])),
         ),
         Metric("samples-per-second", "Useful work, all ranks", "samples/s", "lower", False, _samples_per_s),
         Metric(

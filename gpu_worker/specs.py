@@ -243,6 +243,7 @@ class WholeRun(BaseModel):
         "compute_cpu_s, compute_run_delay_s, collection_s, resident_bytes}], "
         "groups (other forms than ddp, whose collectives also have op, group, ranks and whose steps have spans: "
         "[[phase, start, done]]): {name: [ranks of this rank's group]}, "
+        "memory (newer runs of the experiment `job`): see gpu_worker.jobs.memory.told, "
         "telemetry: {wall_s, compute_wall_s, cpu_s, run_delay_s, "
         "voluntary_switches, involuntary_switches, tcp_retransmits, "
         "kernel: see gpu_worker.ranks.kernel and .collector}}; measured steps only",

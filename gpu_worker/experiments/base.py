@@ -38,6 +38,8 @@ class Phase:
     where they are at the step `arguments["ask_at_step"]` and when nothing is heard any more.
     `stored` ranks have the run's storage: files that live as long as the run, written and read over the management
     network. `mortal` ranks may die in the measured part; all that is kept of one that does is `{"died": True}`.
+    `afterwards`: the body's result holds a function of that name without arguments. It is called in each rank once the
+    measured part is over and all its counters are read, so that it disturbs nothing; what it returns joins the result.
     """
 
     name: str
@@ -53,6 +55,7 @@ class Phase:
     hang_after_s: float | None = None
     stored: bool = False
     mortal: tuple[int, ...] = ()
+    afterwards: bool = False
 
 
 @dataclass(frozen=True)

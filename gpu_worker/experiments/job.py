@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from gpu_worker.errors import BadSpec
@@ -56,7 +57,7 @@ def check_layout(job: Job, ranks: int) -> None:
 
 
 def phases(setup: Setup) -> tuple[Phase, ...]:
-    return (job_phase(setup),)
+    return (replace(job_phase(setup), afterwards=True),)
 
 
 def record(plan: RunPlan, raw: Mapping[str, Any]) -> dict[str, Any]:

@@ -61,7 +61,7 @@ FAULT = FaultKind(
     params=CollectionParams,
     plan=plan,
     fired=fired,
-    shows=("collective-arrivals",),
+    shows=("collective-arrivals", "memory-by-rank"),
     spares=(
         "per-rank-step-times",
         "host-telemetry",

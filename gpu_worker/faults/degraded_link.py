@@ -63,5 +63,7 @@ FAULT = FaultKind(
         "input-timings",
         "link-error-counters",
         "collective-arrivals",
+        "memory-by-rank",
+        "host-swap",
     ),
 )

@@ -50,6 +50,6 @@ FAULT = FaultKind(
     params=ShardParams,
     plan=plan,
     fired=fired,
-    shows=("batch-identity", "per-rank-step-times", "collective-arrivals"),
+    shows=("batch-identity", "per-rank-step-times", "collective-arrivals", "memory-by-rank", "host-swap"),
     spares=("host-telemetry", "input-timings", "bucket-sizes", "microbenchmark[placement=as-job,size=job]"),
 )

@@ -50,7 +50,7 @@ FAULT = FaultKind(
     params=InputParams,
     plan=plan,
     fired=fired,
-    shows=("per-rank-step-times", "input-timings", "collective-arrivals"),
+    shows=("per-rank-step-times", "input-timings", "collective-arrivals", "host-swap"),
     spares=(
         "microbenchmark[placement=as-job,size=job]",
         "host-telemetry",

@@ -71,11 +71,12 @@ FAULT = FaultKind(
     params=ThrottleParams,
     plan=plan,
     fired=fired,
-    shows=("per-rank-step-times", "host-telemetry", "collective-arrivals", "microbenchmark-sweep"),
+    shows=("per-rank-step-times", "host-telemetry", "collective-arrivals", "microbenchmark-sweep", "host-swap"),
     spares=(
         "microbenchmark[placement=as-job,size=job]",
         "pairwise-bandwidth[scope=disjoint-pairs]",
         "input-timings",
+        "memory-by-rank",
         "link-error-counters",
         "link-rates[scope=all]",
     ),

@@ -18,13 +18,15 @@ GOOD_SHARE = 0.05
 class Stutter(Act):
     """Bad spells in which `host` is stopped for `share` of the time, and good ones in which it hardly is.
 
-    Each spell lasts half to one and a half times `spell_s`; each stop is at most `longest_off_s`.
+    A bad spell lasts half to one and a half times `spell_s`, a good one the same of `rest_s`; each stop is at most
+    `longest_off_s`.
     """
 
     kind: Literal["stutter"] = "stutter"
     host: int
     share: float = Field(gt=0, lt=1)
     spell_s: float = Field(gt=0)
+    rest_s: float = Field(gt=0)
     longest_off_s: float = Field(gt=SHORTEST_OFF_S, le=LONGEST_OFF_S)
 
 
@@ -35,7 +37,8 @@ def irregular(act: Stutter, seed: int) -> Callable[[Callable[[], float]], Iterat
         draw = random.Random(f"stutter {seed}")
         bad = draw.random() < 0.5
         while True:
-            left_s, bad = act.spell_s * draw.uniform(0.5, 1.5), not bad
+            bad = not bad
+            left_s = (act.spell_s if bad else act.rest_s) * draw.uniform(0.5, 1.5)
             share = act.share if bad else GOOD_SHARE
             while left_s > 0:
                 off_s = draw.uniform(SHORTEST_OFF_S, act.longest_off_s)

@@ -24,6 +24,7 @@ MEBIBYTE = 1 << 20
 class Buckets(Protocol):
     """A model whose gradients are averaged over the ranks by `backward`."""
 
+    model: nn.Module
     launched_at: float
     scheduled_at_launch: Scheduled
 

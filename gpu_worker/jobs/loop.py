@@ -10,12 +10,14 @@ import time
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import torch
 import torch.distributed as dist
 from torch import Tensor
 
+from gpu_worker.jobs import memory
 from gpu_worker.jobs.batches import Batch, Batches
 from gpu_worker.jobs.buckets import Buckets, OverlappedBuckets, SerialBuckets
 from gpu_worker.jobs.model import ByteModel
@@ -146,9 +148,13 @@ def run_job(plan: dict[str, Any], rank: int, channel: Channel, source: int | Non
     """Warm-up steps, then measured ones: {"steps": […], "telemetry": {…}, "usage": {…}, "computed": {…}} of this rank.
 
     `computed` counts what the unusual paths of the model and of its input did in the measured part; empty otherwise.
+    Afterwards one more step tells where memory goes.
     """
     assert source is not None
-    return measure(make_trainer(plan, rank, source), plan, rank, channel)
+    started_bytes = resident_bytes()
+    trainer = make_trainer(plan, rank, source)
+    look_back = partial(memory.told, trainer.buckets.model, trainer.optimizer, trainer.step, started_bytes)
+    return {**measure(trainer, plan, rank, channel), "afterwards": look_back}
 
 
 def measure(trainer: Trainer, plan: dict[str, Any], rank: int, channel: Channel) -> dict[str, Any]:

@@ -17,6 +17,8 @@ from torch.distributed._tools.mem_tracker import MemTracker
 from torch.distributed.fsdp import FSDPModule
 from torch.distributed.tensor import DTensor
 
+from gpu_worker.ranks.kernel import resident_peak_bytes
+
 # Of the tracker's classes, the ones that are told apart here; `gathered` are whole weights and gradients of a block
 # that FSDP holds for a moment, `communication` the buffers of its collectives. What is not listed is `other`:
 # temporaries of operations, and the buckets of DDP.
@@ -35,6 +37,17 @@ KINDS = {
     "Reduce Scatter": "communication",
 }
 NAMES = (*dict.fromkeys(KINDS.values()), "other")
+
+
+def told(
+    model: nn.Module, optimizer: torch.optim.Optimizer, step: Callable[[], Any], started_bytes: int
+) -> dict[str, dict[str, Any]]:
+    """The `memory` of a rank of a WholeRun, of a job whose process had `started_bytes` in RAM before it made anything:
+    {started_bytes, peak_bytes: the most that it had until now, held: see `standing`, step: see `of_a_step`}.
+    """
+    # In this order: the tracker takes memory of its own.
+    had = {"started_bytes": started_bytes, "peak_bytes": resident_peak_bytes(), "held": standing(model, optimizer)}
+    return {"memory": {**had, "step": of_a_step(model, optimizer, step)}}
 
 
 def standing(model: nn.Module, optimizer: torch.optim.Optimizer) -> dict[str, int]:

@@ -42,7 +42,7 @@ def run_memory(plan: dict[str, Any], rank: int, channel: Channel, source: int | 
 def _trainer(plan: dict[str, Any], rank: int, source: int) -> tuple[Trainer | ParallelTrainer, nn.Module]:
     if plan["job"]["parallel"]["form"] == "ddp":
         plain = make_trainer(plan, rank, source)
-        return plain, plain.buckets.model  # type: ignore[attr-defined]
+        return plain, plain.buckets.model
     other = ParallelTrainer(plan, rank, source)
     return other, other.form.model
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from gpu_worker.experiments.base import Phase
 
 DIGITS_S = 5  # 10 microseconds
-OPTIONAL = ("groups", "computed")
+OPTIONAL = ("groups", "computed", "memory")
 ABOUT = ("what", "op", "group", "ranks")
 
 

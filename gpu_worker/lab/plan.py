@@ -81,8 +81,9 @@ class RunPlan:
 
     def _phase(self, phase: Phase) -> dict[str, Any]:
         interface = _interface(phase)
-        # A phase with ranks elsewhere (a baseline, a ladder) has other flows, of which nothing is asked.
-        as_job = interface == FABRIC_INTERFACE and phase.hosts == self.placement
+        # A phase with ranks elsewhere (a baseline, a ladder) has other flows, of which nothing is asked. Those of ranks
+        # that have exchanged their hosts have to meet again what they met before.
+        as_job = interface == FABRIC_INTERFACE and sorted(phase.hosts) == sorted(self.placement)
         jobs = [_of_rank(phase.job, phase.rank_job.get(rank, {})) for rank in range(len(phase.hosts))]
         return {
             "name": phase.name,
@@ -98,6 +99,7 @@ class RunPlan:
             "hang_after_s": phase.hang_after_s,
             "stored": phase.stored,
             "mortal": list(phase.mortal),
+            "afterwards": phase.afterwards,
             "seed": self.spec.setting.seed,
             "must_cross": list(self.must_cross) if as_job else [],
             "collide": self.collide and as_job,

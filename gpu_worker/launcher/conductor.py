@@ -303,8 +303,7 @@ def _measure(phase: dict[str, Any], fabric: Fabric, ranks: Ranks, injections: In
         results_of = _gather_results(ranks, phase) if phase["hang_after_s"] is None else _watch(ranks, phase)
         wall_s, after, processors_after = time.monotonic() - begun, fabric.counters(), processor_times()
         between = flows.between(sent, flows.sent())
-    return {
-        "ranks": results_of(),
+    measured = {
         "counters": _difference(before, after),
         "flows": between,
         "carrier_downs": fabric.carrier_downs(),
@@ -313,11 +312,19 @@ def _measure(phase: dict[str, Any], fabric: Fabric, ranks: Ranks, injections: In
         "measured_wall_s": wall_s,
         "injected": injections.since(counted),
     }
+    return {**measured, "ranks": _look_back(ranks, results_of()) if phase["afterwards"] else results_of()}
 
 
 def _gather_results(ranks: Ranks, phase: dict[str, Any]) -> Callable[[], list[dict[str, Any]]]:
     results = [message["result"] for message in ranks.gather("done", mortal=phase["mortal"])]
     return lambda: results
+
+
+def _look_back(ranks: Ranks, results: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The results with what each rank still finds out about itself, now that nothing is measured any more."""
+    ranks.order("look back")
+    looked = ranks.gather("looked back")
+    return [{**result, **message["result"]} for result, message in zip(results, looked, strict=True)]
 
 
 def _watch(ranks: Ranks, phase: dict[str, Any]) -> Callable[[], list[dict[str, Any]]]:

@@ -25,6 +25,7 @@ from gpu_worker.ranks.source import make_data_set
 
 BODIES = (
     "gpu_worker.jobs.loop",
+    "gpu_worker.jobs.memory",
     "gpu_worker.jobs.microbenchmark",
     "gpu_worker.jobs.watched",
     "gpu_worker.checkpoints.bodies",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median
+from statistics import mean, median
 from typing import Any
 
 from gpu_worker.probes.base import INCONCLUSIVE
@@ -108,6 +108,32 @@ def input_scores(times: Sequence[RankTimes]) -> list[float]:
         compute = others_median(computes, at)
         answer.append((others_median(inputs, at) + compute) / max(own + compute, 1e-9))
     return answer
+
+
+def lateness_by_step(run: WholeRun, ranks: Sequence[dict[str, Any]]) -> list[list[float]]:
+    """Step by step, how many seconds after its peers each rank entered the collectives: its launch less the median
+    launch of the others, mean over the step. Raises ValueError where the job has no collective of all ranks.
+    """
+    if not all(_of_all(step, len(ranks)) for rank in ranks for step in rank["steps"]):
+        raise ValueError(f"run of {run.spec.key}: this job has no collective that all its ranks enter")
+    return [_lateness(steps) for steps in zip(*(rank["steps"] for rank in ranks), strict=False)]
+
+
+def _lateness(steps: tuple[dict[str, Any], ...]) -> list[float]:
+    """Seconds by rank for one step. A collective counts where every rank launched it."""
+    shared = zip(*(_of_all(step, len(steps)) for step in steps), strict=False)
+    launches = [[entry["launch"] for entry in each] for each in shared]
+    late = [[own - others_median(row, at) for at, own in enumerate(row)] for row in launches]
+    return [mean(row[at] for row in late) for at in range(len(steps))]
+
+
+def _of_all(step: dict[str, Any], ranks: int) -> list[dict[str, Any]]:
+    """The collectives of a step that have every rank of the job in them: a pipeline's transfers have two."""
+    return [
+        entry
+        for entry in step["collectives"]
+        if entry.get("ranks", ranks) == ranks and entry.get("op") not in ("receive", "sends")
+    ]
 
 
 def worst(values: Sequence[float]) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from statistics import mean, median
+from statistics import median
 from typing import Any
 
 from gpu_worker import figures
@@ -19,9 +19,7 @@ TOGETHER_TURNS, TURNS = 0.08, 0.12
 def read(run: WholeRun, params: Mapping[str, str]) -> ProbeResult:
     """Lateness of each rank: its launch less the median launch of the others, mean over the collectives of a step."""
     ranks = _job.job_ranks(run)
-    if not all(_of_all(step, len(ranks)) for rank in ranks for step in rank["steps"]):
-        raise ValueError(f"run of {run.spec.key}: this job has no collective that all its ranks enter")
-    by_step = [_lateness(steps) for steps in zip(*(rank["steps"] for rank in ranks), strict=False)]
+    by_step = _job.lateness_by_step(run, ranks)
     typical = [median(step[at] for step in by_step) for at in range(len(ranks))]
     step = _job.step_s(run)
     last = max(range(len(ranks)), key=lambda at: typical[at])
@@ -51,14 +49,6 @@ def read(run: WholeRun, params: Mapping[str, str]) -> ProbeResult:
     )
 
 
-def _lateness(steps: tuple[dict[str, Any], ...]) -> list[float]:
-    """Seconds by rank for one step. A collective counts where every rank launched it."""
-    shared = zip(*(_of_all(step, len(steps)) for step in steps), strict=False)
-    launches = [[entry["launch"] for entry in each] for each in shared]
-    late = [[own - _job.others_median(row, at) for at, own in enumerate(row)] for row in launches]
-    return [mean(row[at] for row in late) for at in range(len(steps))]
-
-
 def _changing(by_step: list[list[float]]) -> float:
     """Median over steps of the largest lateness, without the rank whose lateness is largest on the whole.
 
@@ -67,15 +57,6 @@ def _changing(by_step: list[list[float]]) -> float:
     sums = [sum(column) for column in zip(*by_step, strict=True)]
     most = sums.index(max(sums))
     return median(max(late for at, late in enumerate(row) if at != most) for row in by_step)
-
-
-def _of_all(step: dict[str, Any], ranks: int) -> list[dict[str, Any]]:
-    """The collectives of a step that have every rank of the job in them: a pipeline's transfers have two."""
-    return [
-        entry
-        for entry in step["collectives"]
-        if entry.get("ranks", ranks) == ranks and entry.get("op") not in ("receive", "sends")
-    ]
 
 
 def classify(values: Mapping[str, float]) -> str:

@@ -53,8 +53,12 @@ def _serve(plan: dict[str, Any], rank: int, store: str, channel: Channel, source
     channel.send({"event": "ready"})
     _touch_until_told_to_go(torch, dist, rank, channel)
     result = _body(plan["body"])(plan, rank, channel, source)
+    afterwards = result.pop("afterwards", None)
     addresses = {a: i for i, a in plan["ranks"][rank]["addresses"].items()}
     channel.send({"event": "done", "result": {**result, "interface": interfaces_in_use(addresses)}})
+    if plan["afterwards"]:
+        wait_for(channel, "look back")
+        channel.send({"event": "looked back", "result": afterwards()})
     # The peers may still be talking to this rank: it leaves only when the conductor ends the run.
     wait_for(channel, "never")
 

@@ -57,7 +57,7 @@ class ExpertBlock(Block):
         self.balanced = router["router"] == "balanced"
         favour = torch.zeros(group.size)
         favour[router["hot_expert"]] = 0.0 if self.balanced else router["router_bias"]
-        self.favour = nn.Parameter(favour, requires_grad=False)
+        self.register_buffer("favour", favour)
         self.sent: list[int] = []
 
     def forward(self, stream: Tensor) -> Tensor:

@@ -7,6 +7,7 @@ either pass and behind them), optimizer.
 from __future__ import annotations
 
 import time
+from functools import partial
 from importlib import import_module
 from typing import Any, Protocol
 
@@ -15,12 +16,14 @@ import torch.distributed as dist
 from torch import Tensor, nn
 from torch._utils import _flatten_dense_tensors, _unflatten_dense_tensors
 
+from gpu_worker.jobs import memory
 from gpu_worker.jobs.loop import LEARNING_RATE, Compute
 from gpu_worker.jobs.parallel.clock import Clock, Group
 from gpu_worker.jobs.shape import RECORD_BYTES
 from gpu_worker.launcher.channel import Channel
 from gpu_worker.ranks.body import measure_when_all_are_warm
 from gpu_worker.ranks.cores import bind
+from gpu_worker.ranks.kernel import resident_bytes
 from gpu_worker.ranks.source import RECORDS, Reader
 from gpu_worker.ranks.telemetry import usage
 
@@ -85,6 +88,7 @@ class Trainer:
             "spans": [[name, begun, ended] for name, begun, ended in clock.spans],
             "compute_cpu_s": clock.spent.cpu_s,
             "compute_run_delay_s": clock.spent.run_delay_s,
+            "resident_bytes": resident_bytes(),
             **self.form.counted(),
         }
 
@@ -98,8 +102,10 @@ class Trainer:
 
 
 def run_parallel_job(plan: dict[str, Any], rank: int, channel: Channel, source: int | None) -> dict[str, Any]:
-    """Warm-up steps, then measured ones: {steps, telemetry, usage, groups} of this rank."""
+    """Warm-up steps, then measured ones: {steps, telemetry, usage, groups} of this rank. Afterwards one more step tells
+    where memory goes."""
     assert source is not None
+    started_bytes = resident_bytes()
     bind(rank, plan["job"]["binding"])
     trainer = Trainer(plan, rank, source)
     for _ in range(plan["job"]["warmup_steps"]):
@@ -114,7 +120,8 @@ def run_parallel_job(plan: dict[str, Any], rank: int, channel: Channel, source: 
     wall_s, used = time.monotonic() - begun, usage().since(before)
     telemetry = trainer.compute.told(wall_s, used)
     groups = {name: list(group.members) for name, group in trainer.form.groups.items()}
-    return {"steps": steps, "telemetry": telemetry, "usage": used, "groups": groups}
+    look_back = partial(memory.told, trainer.form.model, trainer.optimizer, trainer.step, started_bytes)
+    return {"steps": steps, "telemetry": telemetry, "usage": used, "groups": groups, "afterwards": look_back}
 
 
 def one_pass(model: nn.Module, tokens: Tensor, clock: Clock) -> float:

@@ -15,11 +15,16 @@ from gpu_worker.probes import PROBES
 from gpu_worker.specs import WholeRun
 
 RUNS = Path(__file__).parents[1] / "probes" / "runs"
+# Of older runs, such as those beside it, some metrics were not kept.
+NEWEST = RUNS / "healthy" / "job.json.gz"
+
+
+def load(path: Path) -> WholeRun:
+    return WholeRun.model_validate(json.loads(gzip.decompress(path.read_bytes())))
 
 
 def measured(cause: str, experiment: str = "job") -> WholeRun:
-    path = RUNS / f"{cause}--{experiment}--1.json.gz"
-    return WholeRun.model_validate(json.loads(gzip.decompress(path.read_bytes())))
+    return load(RUNS / f"{cause}--{experiment}--1.json.gz")
 
 
 def of(run: WholeRun, metric: str) -> dict[str, MetricSeries]:
@@ -29,7 +34,7 @@ def of(run: WholeRun, metric: str) -> dict[str, MetricSeries]:
 @pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS)
 def test_a_metric_has_unit_direction_and_title_and_a_measured_job_holds_it(metric):
     assert metric.unit and metric.title and metric.worse in ("higher", "lower")
-    assert of(measured("healthy"), metric.id)
+    assert of(load(NEWEST), metric.id)
 
 
 def test_every_series_has_as_many_moments_as_values_in_order_and_finite():
@@ -45,6 +50,17 @@ def test_a_job_has_a_point_a_step_for_each_rank():
     for rank in run.ranks:
         series = of(run, "step-time")[f"rank {rank['rank']}"]
         assert series.values == tuple(step["total_s"] for step in rank["steps"])
+
+
+def test_an_older_run_lacks_what_was_not_kept_then_and_holds_the_rest():
+    kept = {series.metric for series in series_of(measured("healthy"))}
+    assert METRICS.keys() - kept == {"run-queue-share", "collection-share", "resident-memory"}
+
+
+def test_shares_of_a_step_lie_between_none_and_all_of_it():
+    for metric in ("run-queue-share", "collection-share"):
+        assert METRICS[metric].relative
+        assert all(0 <= value <= 1 for series in of(load(NEWEST), metric).values() for value in series.values)
 
 
 def test_useful_work_falls_under_a_fault():

@@ -40,15 +40,20 @@ def made_job(
     rates: dict[str, int] | None = None,
     samples: int = 8,
     stalled: dict[int, float] | None = None,
+    memory: dict[int, dict[str, int]] | None = None,
     drops: dict[str, int] | None = None,
     spec: ExperimentSpec | None = None,
 ) -> WholeRun:
-    """A job of four ranks and six steps. `slow` sets phases of a rank; everything waits for the last."""
+    """A job of four ranks and six steps. `slow` sets phases of a rank; everything waits for the last. `memory` sets, by
+    rank, `peak_bytes` of its process and `growth_bytes` of each step.
+    """
     spec = spec or ExperimentSpec(experiment="job", setting=SETTING)
     ranks = [_rank(rank, placement[rank], interface, (stalled or {}).get(rank, 0.02)) for rank in range(4)]
     start = 1000.0
     for number in range(6):
         start = _step(ranks, start, slow or {}, communication_s, serial, samples, number)
+    for rank in ranks:
+        _remember(rank, **(memory or {}).get(rank["rank"], {}))
     return WholeRun(
         spec=spec,
         fired={},
@@ -71,6 +76,16 @@ def _rank(rank: int, host: int, interface: str, stalled: float) -> dict:
         "tcp_segments_out": 60_000,
     }
     return {"rank": rank, "host": host, "interface": interface, "steps": [], "telemetry": telemetry}
+
+
+def _remember(rank: dict, peak_bytes: int = 380_000_000, growth_bytes: int = 0) -> None:
+    """What the process had in RAM: 250 MB before the job, and tensors of 92 MB at their most."""
+    held = {"parameters": GRADIENT_BYTES, "gradients": GRADIENT_BYTES, "optimizer": 2 * GRADIENT_BYTES, "buffers": 0}
+    step = {**held, "activations": 17_000_000, "gathered": 0, "communication": 0, "other": 16_000_000}
+    step["peak"] = sum(step.values())
+    rank["memory"] = {"started_bytes": 250_000_000, "peak_bytes": peak_bytes, "held": held, "step": step}
+    for number, one in enumerate(rank["steps"]):
+        one["resident_bytes"] = 340_000_000 + number * growth_bytes
 
 
 def _step(
