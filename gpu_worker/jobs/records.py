@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from gpu_worker.experiments.base import Phase
 
 DIGITS_S = 5  # 10 microseconds
+DIGITS_LOSS = 6  # rounding gradients to bfloat16 moves the fifth
 OPTIONAL = ("groups", "computed", "memory")
 ABOUT = ("what", "op", "group", "ranks")
 
@@ -41,6 +42,8 @@ def _step(step: Mapping[str, Any], origin: float) -> dict[str, Any]:
         for entry in step["collectives"]
     ]
     rest = {name: rounded(value) for name, value in step.items() if name not in ("collectives", "start", "spans")}
+    if isinstance(step.get("loss"), float):
+        rest["loss"] = round(step["loss"], DIGITS_LOSS)
     if "spans" in step:
         rest["spans"] = [
             [name, *(round(at - origin, DIGITS_S) for at in (begun, ended))] for name, begun, ended in step["spans"]

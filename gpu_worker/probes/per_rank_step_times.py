@@ -49,7 +49,7 @@ def _losses(run: WholeRun) -> dict[str, Series]:
     known = [[loss for loss in losses if loss is not None] for losses in by_step]
     if not all(known):
         return {}
-    rows = tuple((number, f"{mean(losses):.5f}") for number, losses in enumerate(known, 1))
+    rows = tuple((number, f"{mean(losses):.6f}") for number, losses in enumerate(known, 1))
     caption = "Mean over ranks. On the same samples the same mathematics gives the same loss, digit by digit."
     return {"loss": Series(("step", "loss"), ("count", "text"), rows, caption)}
 

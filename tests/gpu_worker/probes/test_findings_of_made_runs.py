@@ -140,4 +140,4 @@ def test_the_symptom_tells_a_slow_collective_from_one_at_its_floor(cause, findin
 def test_the_loss_of_each_step_is_told_with_digits_enough_to_compare(made):
     losses = PROBES["per-rank-step-times"].read(made["healthy"], {}).series["loss"]
     assert [row[0] for row in losses.rows] == list(range(1, len(made["healthy"].ranks[0]["steps"]) + 1))
-    assert all(len(row[1].partition(".")[2]) == 5 for row in losses.rows)
+    assert all(len(row[1].partition(".")[2]) == 6 for row in losses.rows)
