@@ -27,7 +27,7 @@ REPEATS = 5
 # A small message takes milliseconds: with five of them, any other process of the machine would spoil the run.
 SMALL_REPEATS = 25
 # Measured steps where an experiment runs the job several times over, and of the job after a fix that leaves the fault.
-STEPS_EACH = {"scaling-ladder": 2, "single-node-baseline": 2, "synthetic-batch": 2, "host-swap": 2}
+STEPS_EACH = {"scaling-ladder": 1, "single-node-baseline": 2, "synthetic-batch": 2, "host-swap": 2}
 STEPS_AFTER = 2
 
 
