@@ -22,6 +22,7 @@ from gpu_worker.jobs.parallel.clock import Clock, Group
 from gpu_worker.jobs.shape import RECORD_BYTES
 from gpu_worker.launcher.channel import Channel
 from gpu_worker.ranks.body import measure_when_all_are_warm
+from gpu_worker.ranks.collector import Collector
 from gpu_worker.ranks.cores import bind
 from gpu_worker.ranks.kernel import resident_bytes
 from gpu_worker.ranks.source import RECORDS, Reader
@@ -58,6 +59,7 @@ class Trainer:
         self.optimizer = torch.optim.AdamW(self.form.model.parameters(), lr=LEARNING_RATE, foreach=job["script"] == "a")
         self.samples = job["microbatch"]
         self.compute = Compute()
+        self._collector = Collector()
         self._reader = Reader(source)
         self._order = torch.Generator().manual_seed(job["shuffle_seed"] * 1000 + self.form.replica)
 
@@ -65,7 +67,7 @@ class Trainer:
         """One training step: an entry of `WholeRun.ranks[].steps`, times on the monotonic clock."""
         clock = self.clock
         clock.begin_step()
-        start = time.monotonic()
+        start, collected_s = time.monotonic(), self._collector.spent_s
         tokens = self._batch()
         fed = time.monotonic()
         loss = self.form.train(tokens)
@@ -88,6 +90,7 @@ class Trainer:
             "spans": [[name, begun, ended] for name, begun, ended in clock.spans],
             "compute_cpu_s": clock.spent.cpu_s,
             "compute_run_delay_s": clock.spent.run_delay_s,
+            "collection_s": self._collector.spent_s - collected_s,
             "resident_bytes": resident_bytes(),
             **self.form.counted(),
         }
