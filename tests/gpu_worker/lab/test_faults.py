@@ -10,7 +10,7 @@ from gpu_worker.specs import Fault, WholeRun
 
 pytestmark = pytest.mark.lab
 
-THROTTLED = Fault(cause="throttled-rank", place="rank:2", params={"duty": 0.25})
+THROTTLED = Fault(cause="throttled-rank", place="rank:2", params={"duty": 0.3})
 SLOW_INPUT = Fault(cause="slow-input-rank", place="rank:1", params={"bytes_per_s": 90e3})
 DEGRADED = Fault(cause="degraded-link", place="link:host1-leaf0", params={"rate": 160e6})
 DEGRADED_UPLINK = Fault(cause="degraded-link", place="link:leaf0-spine1", params={"rate": 160e6})

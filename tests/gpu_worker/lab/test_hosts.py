@@ -46,13 +46,8 @@ def test_a_heap_that_the_collector_walks_is_more_than_the_tensors(run):
     assert finding(taken, "memory-by-rank") == "more-than-tensors"
 
 
-@pytest.mark.parametrize(
-    ("cause", "follows"),
-    [
-        ("throttled-rank", "follows-host"),
-        pytest.param("skewed-shard", "follows-rank", marks=pytest.mark.long),
-    ],
-)
+@pytest.mark.long
+@pytest.mark.parametrize(("cause", "follows"), [("throttled-rank", "follows-host"), ("skewed-shard", "follows-rank")])
 def test_after_a_swap_a_hosts_fault_has_another_victim_and_a_shards_the_same(run, cause, follows):
     taken = run("host-swap", Fault(cause=cause, place="rank:1"), setting=SHORT)
     assert [rank["host"] for rank in taken.recorded["before"]] == [0, 1, 2, 3]
