@@ -87,7 +87,9 @@ def make_venv() -> None:
 
 def pip_command(group: str) -> list[str]:
     wanted = ["-r", f"requirements/{group}.txt", "-c", "constraints.txt"]
-    return [str(PYTHON), "-m", "pip", "install", "--no-input", "--disable-pip-version-check", *wanted]
+    # What is never imported need not be compiled: Python compiles the rest at its first import.
+    quiet = ("--no-input", "--disable-pip-version-check", "--no-compile")
+    return [str(PYTHON), "-m", "pip", "install", *quiet, *wanted]
 
 
 def install(group: str) -> None:
