@@ -88,7 +88,7 @@ def lab(start: Start) -> Service:
         without_it="pages work and evidence comes from the bank",
         # Warm shutdown would wait for a whole experiment; the run is taken up again at the next start.
         env={"REMAP_SIGTERM": "SIGQUIT"},
-        ready_within_s=20.0,
+        ready_within_s=15.0,
         stop_within_s=5.0,
     )
 

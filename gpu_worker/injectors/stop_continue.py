@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import mmap
 import os
 import signal
@@ -44,9 +45,8 @@ class Throttle:
 
     def __init__(self, host: int, scene: Scene, pauses: Callable[[Callable[[], float]], Iterator[Pause]]) -> None:
         self._shared = mmap.mmap(-1, SHARED.size)
-        victims = scene.pids_on(host)
-        if victims:
-            scene.fork(lambda: self._run(victims, pauses(self._since_begun)))
+        self._victims = scene.pids_on(host)
+        self._child = scene.fork(lambda: self._run(self._victims, pauses(self._since_begun))) if self._victims else None
 
     def begin(self) -> None:
         """The measured part begins."""
@@ -77,7 +77,15 @@ class Throttle:
         return {"stops": stops, "stopped_s": stopped_s}
 
     def stop(self) -> None:
-        """The conductor ends the child with the ranks."""
+        """The ranks run on. The child is waited for, lest it stops them again, and left to the conductor to reap."""
+        if self._child is None:
+            return
+        os.kill(self._child, signal.SIGKILL)
+        os.waitid(os.P_PID, self._child, os.WEXITED | os.WNOWAIT)
+        self._child = None
+        for pid in self._victims:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGCONT)
 
 
 def steady(act: StopContinue) -> Callable[[Callable[[], float]], Iterator[Pause]]:

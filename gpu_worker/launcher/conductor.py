@@ -246,12 +246,15 @@ def _run_phase(
     ranks.report_progress_to(lambda message: _on_progress(message, out, injections))
     injections.start("ranks", ranks.scene(fabric, paths))
     try:
-        result = _measure(phase, fabric, ranks, injections)
+        measured, results_of = _measure(phase, fabric, ranks, injections)
+        injections.stop("ranks")  # a rank that is throttled would take its time to look back, too
+        results = _look_back(ranks, results_of()) if phase["afterwards"] else results_of()
     finally:
         injections.stop("ranks")
         ranks.end()
     return {
-        **result,
+        **measured,
+        "ranks": results,
         "name": phase["name"],
         "paths": [path.to_dict() for path in paths],
         "port_tries": tries,
@@ -292,7 +295,10 @@ def _on_progress(message: dict[str, Any], out: Channel, injections: Injections) 
     injections.progressed(message.get("done", 0))
 
 
-def _measure(phase: dict[str, Any], fabric: Fabric, ranks: Ranks, injections: Injections) -> dict[str, Any]:
+def _measure(
+    phase: dict[str, Any], fabric: Fabric, ranks: Ranks, injections: Injections
+) -> tuple[dict[str, Any], Callable[[], list[dict[str, Any]]]]:
+    """(what the kernel counted meanwhile, the ranks' own results: to be worked out once nothing is measured)."""
     ranks.order("go")
     with FlowReader(fabric.plan, fabric.namespaces) as flows:  # made while they warm up
         ranks.gather("warm")
@@ -312,7 +318,7 @@ def _measure(phase: dict[str, Any], fabric: Fabric, ranks: Ranks, injections: In
         "measured_wall_s": wall_s,
         "injected": injections.since(counted),
     }
-    return {**measured, "ranks": _look_back(ranks, results_of()) if phase["afterwards"] else results_of()}
+    return measured, results_of
 
 
 def _gather_results(ranks: Ranks, phase: dict[str, Any]) -> Callable[[], list[dict[str, Any]]]:

@@ -118,7 +118,7 @@ def test_a_throttled_rank_survives_the_wrong_fix_and_not_the_right_one(candidate
     candidate.declare_success("step-time", "700 ms")
     candidate.fix("reboot-switches")
     lab_is_idle(operator)
-    candidate.verify("host-telemetry", "floor")
+    candidate.verify(BENCH_ID, "floor")
     wrong = live_verification(operator, attempt)
     assert wrong["faults"] == faults_of(draw)
     assert wrong["started_at"] > fix_time(operator, attempt, draw, "reboot-switches") - 1

@@ -107,6 +107,7 @@ def test_two_faults_at_once_both_fire(run):
     assert set(taken.fired) == {"degraded-link", "slow-input-rank"}
 
 
+@pytest.mark.long
 def test_a_link_that_no_flow_takes_is_a_fault_that_did_not_fire(run):
     with pytest.raises(FaultDidNotFire, match="crosses leaf2-spine0"):
         run("microbenchmark", Fault(cause="degraded-link", place="link:leaf2-spine0", params={"rate": 50e6}))
