@@ -11,6 +11,7 @@ from tests.gpu_worker.probes.made_host_swap import swapped
 MEMORY, SWAP = PROBES["memory-by-rank"], PROBES["host-swap"]
 SLOW, SOMEWHAT = {"forward_s": 0.3, "backward_s": 0.75}, {"forward_s": 0.17, "backward_s": 0.41}
 TENSORS = made_job().ranks[0]["memory"]["step"]["peak"]
+MADE_ANEW = TENSORS - sum(made_job().ranks[0]["memory"]["held"].values())
 STARTED = made_job().ranks[0]["memory"]["started_bytes"]
 
 
@@ -41,9 +42,10 @@ def test_what_a_process_had_before_the_job_does_not_hide_a_rank_that_needs_more_
 
 
 def test_processes_that_grow_are_told_from_one_that_is_larger():
-    assert memory_finding(everyone(growth_bytes=TENSORS // 10, peak_bytes=600_000_000)) == "growing"
-    assert memory_finding(everyone(growth_bytes=TENSORS // 33)) == "inconclusive"
-    assert memory_finding({1: {"growth_bytes": TENSORS // 10, "peak_bytes": 600_000_000}}) == "one-rank-larger"
+    assert memory_finding(everyone(growth_bytes=MADE_ANEW // 2, peak_bytes=600_000_000)) == "growing"
+    assert memory_finding(everyone(growth_bytes=MADE_ANEW // 3)) == "inconclusive"
+    assert memory_finding(everyone(growth_bytes=MADE_ANEW // 5)) == "even"
+    assert memory_finding({1: {"growth_bytes": MADE_ANEW // 2, "peak_bytes": 600_000_000}}) == "one-rank-larger"
 
 
 def test_what_the_allocator_keeps_of_one_large_batch_is_no_growth():
