@@ -15,16 +15,27 @@ from gpu_worker.specs import ExperimentSpec, Fault, Job, Setting, WholeRun
 # What these tests judge has wide bands; a neighbour's burst must not end them. Its share is in each run's provenance.
 os.environ.setdefault(ACCEPT_DISTURBED, "2")
 
+SHORT_JOB = Job(measured_steps=3, warmup_steps=2)
+HEALTHY_LAUNCHES = 3
 JOB_SIZE = {"placement": "as-job", "size": "job"}
 
 
 def spec_for(experiment: str, *faults: Fault, **more: Any) -> ExperimentSpec:
     """A short run: three measured steps, or three kept iterations."""
-    setting = Setting(job=Job(measured_steps=3, warmup_steps=2))
+    setting = Setting(job=SHORT_JOB)
     fields = {"experiment": experiment, "setting": setting, "faults": faults, "repeats": 3, **more}
     if experiment == "microbenchmark":
         fields.setdefault("with", JOB_SIZE)
     return ExperimentSpec.model_validate(fields)
+
+
+def healthy_jobs(run: Callable[..., WholeRun]) -> Iterator[WholeRun]:
+    """Healthy launches of the short job, the next one made where it is asked for.
+
+    Other work on the machine only ever takes: what is slower than one of them is slower than a healthy job.
+    """
+    for seed in range(HEALTHY_LAUNCHES):
+        yield run("job", setting=Setting(job=SHORT_JOB, seed=seed))
 
 
 @pytest.fixture(scope="session")

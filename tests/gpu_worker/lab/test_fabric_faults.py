@@ -89,6 +89,7 @@ def test_a_ring_runs_at_its_slowest_link_as_the_physics_says(run, fault, within)
     assert seconds == pytest.approx(payload_floor_s(floor.time_s), rel=within)
 
 
+@pytest.mark.long
 def test_two_flows_on_one_uplink_show_in_the_paths_and_in_one_links_bytes(run):
     taken = run("job", COLLISION, setting=of(COLLISION))
     assert finding(taken, "path-map") == "shared-uplink"
@@ -134,6 +135,7 @@ def test_two_slow_hosts_hold_the_ring_as_one_would(run):
     assert finding(run("job"), "link-rates", scope="suspects") == "nominal"
 
 
+@pytest.mark.long
 def test_a_lossy_link_drops_and_its_hosts_send_again(run):
     taken = run("job", LOSSY)
     assert finding(taken, "link-error-counters") == "errors"
@@ -144,6 +146,7 @@ def test_a_lossy_link_drops_and_its_hosts_send_again(run):
     assert accusing(taken) <= {"link-error-counters", "link-utilisation"}
 
 
+@pytest.mark.long
 def test_a_flapping_link_loses_its_carrier_and_what_was_under_way(run):
     taken = run("job", FLAPPING)
     assert taken.fired["flapping-link"]["carrier_downs"] >= 1

@@ -12,6 +12,7 @@ import pytest
 from gpu_worker.metrics import METRICS
 from gpu_worker.probes import PROBES, _job
 from gpu_worker.specs import Fault, Job, Setting, Topology, WholeRun
+from tests.gpu_worker.lab.conftest import healthy_jobs
 
 pytestmark = pytest.mark.lab
 
@@ -51,7 +52,8 @@ def test_reads_in_the_step_are_collectives_that_nobody_planned(run):
     assert finding(taken, "bucket-sizes") == "unplanned-collectives"
     assert finding(taken, "batch-identity") == "same-samples"
     assert finding(taken, "per-rank-step-times") == "even"
-    assert median(by_rank(taken, "total")) > 1.25 * median(by_rank(run("job"), "total"))
+    step_s = median(by_rank(taken, "total"))
+    assert any(step_s > 1.25 * median(by_rank(healthy, "total")) for healthy in healthy_jobs(run))
 
 
 @pytest.mark.long
@@ -62,6 +64,7 @@ def test_another_precision_has_its_bytes_and_another_accumulation_its_samples(ru
     assert finding(taken, "batch-identity") == "other-batch"
 
 
+@pytest.mark.long
 def test_workers_that_decode_on_demand_make_every_rank_wait_alike(run):
     taken = run("job", Fault(cause="slow-loader"), Fault(cause="uneven-sequences"))
     assert finding(taken, "input-timings") == "even"
