@@ -14,9 +14,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from gpu_worker.experiments.base import Experiment, Phase, Setup
-from gpu_worker.experiments.job import job_phase
+from gpu_worker.experiments.job import job_phase, ranks_by_phase
 from gpu_worker.fabric.plan import leaf_of_host
-from gpu_worker.jobs.records import job_ranks
 
 if TYPE_CHECKING:
     from gpu_worker.lab.plan import RunPlan
@@ -44,8 +43,7 @@ def exchanged(hosts: Sequence[int], leaves: Sequence[int]) -> tuple[int, ...]:
 
 
 def record(plan: RunPlan, raw: Mapping[str, Any]) -> dict[str, Any]:
-    measured = zip(NAMES, plan.phases, raw["phases"], strict=True)
-    return {"recorded": {name: job_ranks(phase, taken["ranks"]) for name, phase, taken in measured}}
+    return {"recorded": dict(zip(NAMES, ranks_by_phase(plan, raw), strict=True))}
 
 
 EXPERIMENT = Experiment(

@@ -56,6 +56,11 @@ def check_layout(job: Job, ranks: int) -> None:
             )
 
 
+def ranks_by_phase(plan: RunPlan, raw: Mapping[str, Any]) -> list[list[dict[str, Any]]]:
+    """For an experiment that runs the job in each of its phases: the ranks of every phase, as in WholeRun.ranks."""
+    return [job_ranks(phase, taken["ranks"]) for phase, taken in zip(plan.phases, raw["phases"], strict=True)]
+
+
 def phases(setup: Setup) -> tuple[Phase, ...]:
     return (replace(job_phase(setup), afterwards=True),)
 

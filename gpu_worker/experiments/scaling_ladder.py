@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpu_worker.errors import BadSpec
 from gpu_worker.experiments.base import Experiment, Phase, Setup
-from gpu_worker.experiments.job import check_layout, job_phase
-from gpu_worker.jobs.records import job_ranks
+from gpu_worker.experiments.job import check_layout, job_phase, ranks_by_phase
 from gpu_worker.specs import Job
 
 if TYPE_CHECKING:
@@ -53,8 +52,7 @@ def _share(job: Job, ranks: int, count: int) -> int:
 
 
 def record(plan: RunPlan, raw: Mapping[str, Any]) -> dict[str, Any]:
-    measured = zip(plan.phases, raw["phases"], strict=True)
-    return {"recorded": {"rungs": [job_ranks(phase, taken["ranks"]) for phase, taken in measured]}}
+    return {"recorded": {"rungs": ranks_by_phase(plan, raw)}}
 
 
 EXPERIMENT = Experiment(

@@ -10,8 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from gpu_worker.experiments.base import Experiment, Phase, Setup
-from gpu_worker.experiments.job import job_phase
-from gpu_worker.jobs.records import job_ranks
+from gpu_worker.experiments.job import job_phase, ranks_by_phase
 
 if TYPE_CHECKING:
     from gpu_worker.lab.plan import RunPlan
@@ -26,8 +25,7 @@ def phases(setup: Setup) -> tuple[Phase, ...]:
 
 
 def record(plan: RunPlan, raw: Mapping[str, Any]) -> dict[str, Any]:
-    measured = zip(NAMES, plan.phases, raw["phases"], strict=True)
-    return {"recorded": {name: job_ranks(phase, taken["ranks"]) for name, phase, taken in measured}}
+    return {"recorded": dict(zip(NAMES, ranks_by_phase(plan, raw), strict=True))}
 
 
 EXPERIMENT = Experiment(

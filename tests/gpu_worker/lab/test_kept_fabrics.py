@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -63,12 +62,15 @@ def conductors_of(keeper: int) -> list[int]:
     return [one.pid for one in processes().values() if one.parent == keeper]
 
 
-def is_idle(keeper: int) -> bool:
-    """Whether the conductor below it does nothing for a moment: its fabric stands, and it waits for a run."""
-    conductors = conductors_of(keeper)
-    before = [ticks_of(pid) for pid in conductors]
-    time.sleep(0.2)
-    return bool(conductors) and before == [ticks_of(pid) for pid in conductors]
+def stands_still(keeper: int) -> Callable[[], bool]:
+    """Whether its conductor did nothing since the last look: the fabric stands, and it waits for a run."""
+    seen: list[list[int]] = []
+
+    def look() -> bool:
+        seen.append([ticks_of(pid) for pid in conductors_of(keeper)])
+        return bool(seen[-1]) and seen[-2:-1] == seen[-1:]
+
+    return look
 
 
 def ticks_of(pid: int) -> int:
@@ -105,7 +107,7 @@ def test_a_fabric_that_was_killed_while_it_waited_is_replaced(launcher):
 @pytest.mark.lab
 def test_a_fabric_that_was_killed_once_it_was_built_is_replaced(launcher):
     keeper = run_and_name_the_next_keeper(launcher)
-    wait_until("its conductor waits for an order", lambda: is_idle(keeper))
+    wait_until("its conductor waits for an order", stands_still(keeper), pause_s=0.2)
     (conductor,) = conductors_of(keeper)
     os.kill(keeper, 9)
     wait_until("its conductor is gone", lambda: conductor not in processes())
