@@ -77,6 +77,7 @@ FRACTION_OF_FLOOR = Quantity(
     results=(
         Result("ratio", "ratio", "of the observed time is the floor", "ratio"),
         Result("verdict", "word", "physics or fault", "verdict"),
+        Result("threshold", "ratio", "from here on it is physics", "threshold"),
     ),
     example="observed=20s floor=5.6s",
     note="Over 100 % means that the floor or the measurement is wrong.",

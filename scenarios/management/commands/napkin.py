@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser
-from typing import Any
+from functools import partial
+from typing import Any, NoReturn
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -27,7 +28,15 @@ class Command(BaseCommand):
         parser = super().create_parser(prog_name, subcommand, **kwargs)
         # Else `--json` between the quantity and its arguments would cut them off.
         parser.parse_args = parser.parse_intermixed_args  # type: ignore[method-assign]
+        parser.error = partial(self.refuse, parser)  # type: ignore[method-assign]
         return parser
+
+    def refuse(self, parser: CommandParser, message: str) -> NoReturn:
+        """One line, where argparse would print its usage before it."""
+        line = f"napkin: {message}; arguments are written name=value, as `napkin QUANTITY` shows"
+        if parser.called_from_command_line:
+            parser.exit(MISUSED, f"{line}\n")
+        raise CommandError(line, returncode=MISUSED)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("quantity", nargs="?", metavar="QUANTITY", help="without it, all are listed")

@@ -2,7 +2,10 @@
 
 import json
 import math
+import subprocess
+import sys
 from io import StringIO
+from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -12,6 +15,7 @@ from hypothesis import strategies as st
 from grader.napkin.asking import QuestionError, answer
 from grader.quantities import QUANTITIES
 
+ROOT = Path(__file__).parents[3]
 HOUR, GB, GBIT, MIB = 3600, 1e9, 1e9, 2**20
 # What is asked, and of each answer some values in base units, worked out by hand.
 ASKED = [
@@ -21,7 +25,7 @@ ASKED = [
      {"time": 2 * 127 / 128 * 140 / 8 * 8 / 400, "bytes_per_nic": 2 * 127 / 128 * 140 / 8 * GB}),
     ("alpha-beta op=all-reduce ranks=8 size=1MB rate=1Gbit/s latency=100us",
      {"time": 0.0154, "latency_share": 1.4 / 15.4, "rounds": 14, "equal_size": 1e5}),
-    ("fraction-of-floor observed=20s floor=5.6s", {"ratio": 0.28, "verdict": "fault"}),
+    ("fraction-of-floor observed=20s floor=5.6s", {"ratio": 0.28, "verdict": "fault", "threshold": 0.85}),
     ("degraded-ring ranks=4 size=14MB rate=400Mbit slowest=100Mbit", {"time": 1.68, "slowdown": 4}),
     ("oversubscription hosts=32 uplinks=8 host_rate=400Gb/s uplink_rate=800Gb/s",
      {"ratio": 2, "worst_host_rate": 200 * GBIT}),
@@ -167,6 +171,29 @@ def test_bits_and_bytes_are_told_apart():
     assert seconds("1GB", "400Gb/s") == seconds("1GB", "50GB/s") == seconds("1GB", "400Gbit") == 0.02
     assert seconds("1GiB", "8Gb/s") == pytest.approx(2**30 / 1e9)
     assert seconds("8Gb", "8Gb/s") == seconds("1GB", "1GB/s") == 1
+
+
+def test_an_option_that_there_is_not_is_one_line_too():
+    with pytest.raises(
+        CommandError, match="unrecognized arguments: --ranks 4; arguments are written name=value"
+    ) as refused:
+        call_command("napkin", "ring-all-reduce", "--ranks", "4")
+    assert refused.value.returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "out", "err"),
+    [
+        (["young-daly", "mtbf=5000s", "save=10s", "--json"], 0, '"quantity": "young-daly"', ""),
+        (["young-daly", "mtbf=5000", "save=10s"], 2, "", "CommandError: young-daly: mtbf: 5000 of what?"),
+        (["young-daly", "--mtbf", "5000s"], 2, "", "napkin: unrecognized arguments: --mtbf 5000s;"),
+    ],
+)
+def test_a_shell_gets_the_exit_code_and_one_line_of_complaint(words, code, out, err):
+    ran = subprocess.run([sys.executable, "manage.py", "napkin", *words], cwd=ROOT, capture_output=True, text=True)
+    assert (ran.returncode, len(ran.stderr.splitlines())) == (code, 1 if err else 0)
+    assert out in ran.stdout
+    assert ran.stderr.startswith(err)
 
 
 def test_json_may_stand_anywhere():

@@ -186,6 +186,15 @@ def test_failures_add_up_over_parts(gpus, reference, mtbf):
     assert physics.cluster_mtbf(gpus, gpus, mtbf) == pytest.approx(mtbf)
 
 
+@given(st.integers(1, 10**6), st.integers(1, 10**5), st.integers(1, 8))
+def test_one_rank_sends_nothing_and_many_send_all_that_is_not_their_own(tokens, hidden, top_k):
+    alone, many = (physics.moe_all_to_all(tokens, hidden, top_k, n, 2) for n in (1, 10**9))
+    assert alone.step_bytes == 0
+    assert many.dispatch_bytes == pytest.approx(2 * tokens * hidden * top_k)
+    traffic = physics.tensor_parallel_traffic(1, tokens, hidden, 1, [1, 2, 10**9], 2)
+    assert list(traffic) == pytest.approx([0, 8 * tokens * hidden, 16 * tokens * hidden])
+
+
 @given(st.integers(1, 8), st.integers(1, 4), st.integers(1, 4), st.integers(1, 4), st.integers(1, 4))
 def test_every_rank_is_in_one_group_of_each_kind(data, tensor, pipeline, context, expert):
     world = data * tensor * pipeline * context * expert
