@@ -17,10 +17,11 @@ from hypothesis import strategies as st
 
 from grader import bots
 from grader.grade import grade
-from grader.index import index_of
-from grader.inference import best_step, no_evidence
+from grader.index import Index, index_of
+from grader.inference import best_step, expected_gains, no_evidence
 from grader.knowledge import Knowledge
 from grader.scorecard import Scorecard
+from grader.transcript import variant_id
 from tests.grader import cast
 from tests.grader.cast import EVERY, OF_THE_LIBRARY, knowledge_of, of_kind, played, rubric_of, with_events
 
@@ -140,24 +141,46 @@ def test_a_lucky_answer_scores_below_a_sound_search_that_ends_on_a_wrong_but_bes
 @every
 @given(data=st.data())
 @few
-def test_repeating_a_settled_step_earns_nothing_and_an_unclear_one_what_it_is_worth(name, data):
+def test_repeating_a_settled_step_earns_nothing(name, data):
     made = sound(data, name)
-    steps = of_kind(made, "step")
-    if not steps:
+    settled = [n for n in of_kind(made, "step") if made["events"][n]["finding"] != "inconclusive"]
+    if not settled:
         return
-    place = data.draw(st.sampled_from(steps))
+    place = data.draw(st.sampled_from(settled))
     again = with_events(made, [*made["events"][: place + 1], made["events"][place], *made["events"][place + 1 :]])
     card, before = score(again, name), score(made, name)
     repeated = next(step for step in card.steps if step.event == place + 1)
-    unclear = made["events"][place]["finding"] == "inconclusive"
-    if unclear and repeated.counted:
-        index = index_of(knowledge_of(name))
-        assert repeated.gain_bits >= 0
-        assert repeated.step in index.row_of
-    elif not unclear:
-        assert (repeated.gain_bits, repeated.counted) == (0, False)
-        assert card.total <= before.total + 1e-9
-        assert card.posterior == before.posterior
+    assert (repeated.gain_bits, repeated.counted) == (0, False)
+    assert card.total <= before.total + 1e-9
+    assert card.posterior == before.posterior
+
+
+@every
+@given(data=st.data())
+@few
+def test_repeating_an_unclear_step_earns_what_it_is_worth(name, data):
+    made, index = sound(data, name), index_of(knowledge_of(name))
+    able = [n for n in of_kind(made, "step") if "inconclusive" in index.finding_of[row_of(made["events"][n], index)]]
+    if not able:
+        return
+    place = data.draw(st.sampled_from(able))
+    step = made["events"][place]
+    unclear = {**step, "finding": "inconclusive"}
+    card = score(with_events(made, [*made["events"][:place], unclear, step, *made["events"][place + 1 :]]), name)
+    belief = no_evidence(index).after(index.symptom_row, card.symptom)
+    for taken in card.steps:
+        if taken.event > place:
+            break
+        belief = belief.after(index.row_of[taken.step], taken.finding)
+    repeated = next(taken for taken in card.steps if taken.event == place + 1)
+    if sum(taken.minutes for taken in card.steps if taken.event <= repeated.event) > card.time_budget_min:
+        return
+    assert repeated.counted
+    assert repeated.gain_bits == pytest.approx(expected_gains(belief)[row_of(step, index)])
+
+
+def row_of(step: dict[str, Any], index: Index) -> int:
+    return index.row_of[variant_id(step["step"], step["with"])]
 
 
 @every
