@@ -118,7 +118,7 @@ def _covariance_within(by_cause: Mapping[str, _Sample]) -> np.ndarray:
     """Covariance of the readings within causes, pooled over causes: (readings, readings)."""
     centred = np.concatenate([sample.data - sample.data.mean(axis=0) for sample in by_cause.values()])
     degrees = max(len(centred) - len(by_cause), 1)
-    return centred.T @ centred / degrees + 1e-18 * np.eye(centred.shape[1])
+    return np.asarray(centred.T @ centred / degrees + 1e-18 * np.eye(centred.shape[1]))
 
 
 def _build_pool(

@@ -7,8 +7,10 @@ from dataclasses import asdict
 from typing import Any
 
 from grader import timeline as timelines
+from grader.criteria import CRITERIA
 from grader.criteria.base import Case, Mark
 from grader.criteria.predictions import predictions
+from grader.criteria.prevention import tried_alerts
 from grader.criteria.repair import fix_effect
 from grader.criteria.rule_outs import claims
 from grader.dimensions import dimensions
@@ -16,12 +18,14 @@ from grader.index import index_of
 from grader.knowledge import HEALTHY, Knowledge
 from grader.labels import hint_levels, labels
 from grader.policy import ENOUGH_CERTAINTY, WORTHLESS_BITS, best_path, expected_minutes
-from grader.rubric import CRITERIA, STANDARD, TITLES, Rubric
+from grader.rubric import Rubric
 from grader.scorecard import (
+    AlertScore,
     Belief,
     BestStep,
     CriterionScore,
-    Dimension,
+    Ignored,
+    Named,
     PredictionScore,
     RuledOut,
     Scorecard,
@@ -29,30 +33,32 @@ from grader.scorecard import (
     Verification,
 )
 from grader.timeline import Taken, Timeline
-from grader.transcript import Fix, Transcript, Verify, parse_transcript, variant_id
+from grader.transcript import Fix, Transcript, Unknown, Verify, parse_transcript, variant_id
 
 HELD_AT = 0.6
 
 
-def grade(transcript: Transcript | Mapping[str, Any], knowledge: Knowledge, rubric: Rubric = STANDARD) -> Scorecard:
+def grade(transcript: Transcript | Mapping[str, Any], knowledge: Knowledge, rubric: Rubric) -> Scorecard:
     """Score one attempt. Raises TranscriptError naming event and field where the transcript cannot be read."""
-    case = Case(timelines.read(index_of(knowledge), parse_transcript(transcript)))
-    marks = {name: CRITERIA[name](case) for name in rubric.weights}
-    reasons = labels(case)
+    case = case_of(transcript, knowledge, rubric)
+    marks = {name: criterion.mark(case) for name, criterion in case.criteria.items()}
+    reasons = labels(case, rubric.lucky)
     before = _total(marks, rubric)
     hint_cost = sum(rubric.hint_costs[level] for level in hint_levels(case))
+    cap = rubric.lucky.cap if "lucky" in reasons else None
     total = max(0.0, before - hint_cost)
-    if "lucky" in reasons:
-        total = min(total, rubric.lucky_cap)
     line, index = case.timeline, case.index
     return Scorecard(
         scenario=knowledge.scenario,
         revision=knowledge.revision,
         calibration=knowledge.calibration,
+        track=knowledge.track,
         rubric=rubric.name,
-        total=total,
+        rubric_revision=rubric.revision,
+        total=total if cap is None else min(total, cap),
         before_hints=before,
         hint_cost=hint_cost,
+        cap=cap,
         criteria=_criteria(marks, rubric),
         labels=tuple(reasons),
         label_reasons=reasons,
@@ -68,17 +74,30 @@ def grade(transcript: Transcript | Mapping[str, Any], knowledge: Knowledge, rubr
         ruled_out=_ruled_out(case),
         predictions=tuple(PredictionScore(event=p.event, step=p.variant, score=p.score) for p in predictions(case)),
         verifications=_verifications(case),
+        alerts=_alerts(case),
+        diagnosis=_named(case),
+        ignored=tuple(
+            Ignored(event=i, kind=e.kind) for i, e in enumerate(line.transcript.events) if isinstance(e, Unknown)
+        ),
         best_path=_best_path(case),
         minutes_spent=sum(line.minutes.values()),
         minutes_best=_minutes_best(case),
         time_budget_min=knowledge.time_budget_min,
-        dimensions={name: Dimension(**found) for name, found in dimensions(case, marks).items()},
+        dimensions=dimensions(case, marks, rubric.dimensions),
     )
+
+
+def case_of(transcript: Transcript | Mapping[str, Any], knowledge: Knowledge, rubric: Rubric) -> Case:
+    """The attempt laid out under a rubric: only what it weighs is judged."""
+    line = timelines.read(index_of(knowledge), parse_transcript(transcript))
+    weighed = {name: CRITERIA[name] for name, weight in rubric.weights.items() if weight}
+    return Case(line, {type(one): one for one in rubric.settings.values()}, weighed)
 
 
 def _total(marks: Mapping[str, Mark], rubric: Rubric) -> float:
     share = _shared_weights(marks, rubric)
-    return sum(mark.score * share[name] for name, mark in marks.items())
+    # Shares that sum to 1 in floating point may sum to a little more.
+    return min(1.0, sum(mark.score * share[name] for name, mark in marks.items()))
 
 
 def _shared_weights(marks: Mapping[str, Mark], rubric: Rubric) -> dict[str, float]:
@@ -91,14 +110,34 @@ def _shared_weights(marks: Mapping[str, Mark], rubric: Rubric) -> dict[str, floa
 
 
 def _criteria(marks: Mapping[str, Mark], rubric: Rubric) -> dict[str, CriterionScore]:
-    share = _shared_weights(marks, rubric)
+    share, settings = _shared_weights(marks, rubric), rubric.settings
     return {
         name: CriterionScore(
-            title=TITLES[name], score=mark.score, weight=share[name], applicable=mark.applicable,
-            events=mark.events, why=mark.why,
+            title=settings[name].title, score=mark.score, weight=share[name], rubric_weight=rubric.weights[name],
+            applicable=mark.applicable, events=mark.events, why=mark.why,
         )
         for name, mark in marks.items()
     }  # fmt: skip
+
+
+def _alerts(case: Case) -> tuple[AlertScore, ...]:
+    return tuple(
+        AlertScore(
+            event=one.event, **alert.model_dump(), cause=one.cause, detected=one.detected, tried=one.tried,
+            delay_points=one.delay_points, delay_s=one.delay_s, false_alarms=one.false_alarms,
+            false_alarms_per_1000=one.false_alarms_per_1000,
+        )
+        for one in tried_alerts(case)
+        for alert in one.alerts
+    )  # fmt: skip
+
+
+def _named(case: Case) -> Named | None:
+    if case.timeline.diagnosis is None:
+        return None
+    number, said = case.timeline.diagnosis
+    right = any(cause in said.causes for cause in case.truths) if case.truths else None
+    return Named(event=number, causes=tuple(said.causes), confidence=said.confidence, right=right)
 
 
 def _step(line: Timeline, taken: Taken) -> StepScore:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import weakref
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -45,7 +46,7 @@ class Index:
     minutes: np.ndarray
     row_of: dict[str, int]
     finding_of: tuple[dict[str, int], ...]
-    policy_cache: dict = field(default_factory=dict)
+    policy_cache: dict[tuple[object, ...], Any] = field(default_factory=dict)
 
     @property
     def symptom_row(self) -> int:
@@ -72,7 +73,7 @@ class Index:
         return dict(zip((*self.causes, OTHER), (float(p) for p in posterior), strict=True))
 
 
-_cache: dict[int, tuple[weakref.ref, Index]] = {}
+_cache: dict[int, tuple[weakref.ref[Knowledge], Index]] = {}
 
 
 def index_of(knowledge: Knowledge) -> Index:

@@ -31,17 +31,17 @@ class Belief:
 
     def log_likelihood(self) -> np.ndarray:
         rho = self.index.rho[:, None]
-        return self.certain + ((1 - rho) * self.least + rho * self.total).sum(axis=0)
+        return np.asarray(self.certain + ((1 - rho) * self.least + rho * self.total).sum(axis=0))
 
     def posteriors(self) -> np.ndarray:
         """(2, causes + other): under the declared and under a uniform prior."""
         log = self.log_likelihood()
         weights = self.index.priors * np.exp(log - log.max())
-        return weights / weights.sum(axis=1, keepdims=True)
+        return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
     def posterior(self) -> np.ndarray:
         """(causes + other,) under the declared prior."""
-        return self.posteriors()[DECLARED]
+        return np.asarray(self.posteriors()[DECLARED])
 
     def entailed(self) -> tuple[str, ...]:
         """Causes that some reading in hand excludes: the upper 95 % bound of P(finding | cause) is at most 0.10."""
@@ -94,7 +94,7 @@ def expected_gains(belief: Belief) -> np.ndarray:
     now = -(post * np.log2(np.maximum(post, 1e-300))).sum(axis=1)
     gains = np.maximum(now[:, None] - (chance * left).sum(axis=2), 0.0).max(axis=0)
     gains[list(belief.settled - {index.symptom_row})] = 0.0
-    return gains
+    return np.asarray(gains)
 
 
 def best_step(belief: Belief, gains: np.ndarray | None = None) -> tuple[int, float]:

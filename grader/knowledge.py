@@ -9,6 +9,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from grader.alerts import Trial
+
 HEALTHY = "healthy"  # a pseudo-cause: baselines and cured runs
 OTHER = "other"  # a surprise: what no table describes
 INCONCLUSIVE = "inconclusive"
@@ -45,7 +47,8 @@ class StepKnowledge(Frozen):
     stops_job: bool = False
     tells: tuple[str, ...] = Field(
         default=(),
-        description="roles a rubric may credit: straggler, bisect, link, placement, library, change, overlap",
+        description="roles a rubric may credit: straggler, bisect, link, placement, overlap, library, change, "
+        "checkpoint, generation, replay",
     )
     findings: tuple[str, ...]
     sentences: dict[str, str] = Field(default_factory=dict, description="a plain sentence for each finding")
@@ -66,12 +69,23 @@ class FixKnowledge(Frozen):
     takes_place: bool
     effects: dict[str, Effect] = Field(description="by cause id; a cause left out: nothing")
     changes_optimisation: bool = False
+    changes_job: bool = Field(default=False, description="it sets something of the job, whatever the cause")
 
 
 class MeasureKnowledge(Frozen):
     id: str
     title: str
     catches: tuple[str, ...] = Field(description="ids of the causes that this measure would have shown")
+
+
+class MetricKnowledge(Frozen):
+    """A metric that an alert may watch, with recorded histories to try it on."""
+
+    id: str
+    title: str
+    unit: str
+    worse: Literal["higher", "lower"]
+    trials: tuple[Trial, ...] = Field(default=(), description="empty where nobody wrote an alert on it")
 
 
 class AcceptedValue(Frozen):
@@ -100,6 +114,7 @@ class Knowledge(Frozen):
     symptom: StepKnowledge = Field(description="evidence 0: the symptom in the brief, with its own table")
     fixes: tuple[FixKnowledge, ...]
     measures: tuple[MeasureKnowledge, ...]
+    metrics: tuple[MetricKnowledge, ...] = Field(default=(), description="what alerts may watch; none: none is judged")
     estimates: tuple[EstimateKnowledge, ...]
     time_budget_min: float
     stop_weight: float = Field(

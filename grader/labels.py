@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from grader.criteria.base import Case, listed
+from pydantic import Field
+
+from grader.criteria.base import Case, Frozen, Share, listed
 from grader.criteria.diagnosis import Support, support
 from grader.criteria.rule_outs import claims
 from grader.transcript import Close, Hint, Reveal
 
-DOUBLED = 2.0
-MAJORITY = 0.5
+
+class Lucky(Frozen):
+    """When a right answer counts as lucky, and what it is then worth at most."""
+
+    cap: Share = 0.30
+    doubled: float = Field(default=2.0, ge=1, le=100, description="evidence that moved it so far since the symptom")
+    majority: Share = Field(default=0.5, description="or raised it so high, carried it")
 
 
-def labels(case: Case) -> dict[str, str]:
+def labels(case: Case, lucky: Lucky) -> dict[str, str]:
     """Label -> reason."""
     found: dict[str, str] = {}
     held = support(case)
-    if held and is_lucky(held):
+    if held and is_lucky(held, lucky):
         found["lucky"] = (
             f"Right, but without evidence: your readings gave {listed([case.title(c) for c in held.named])} "
             f"{held.mass * 100:.0f} %. The total is capped."
@@ -33,13 +40,13 @@ def labels(case: Case) -> dict[str, str]:
     return found
 
 
-def is_lucky(held: Support) -> bool:
+def is_lucky(held: Support, lucky: Lucky) -> bool:
     """Right, though the evidence in hand did not carry it: no step taken, another cause clearly ahead, or a share that
     evidence has neither doubled since the symptom nor raised to a majority."""
     if not held.right:
         return False
     unsupported = held.mass < held.top / 2
-    unmoved = held.mass < DOUBLED * held.first_mass and held.mass < MAJORITY
+    unmoved = held.mass < lucky.doubled * held.first_mass and held.mass < lucky.majority
     return held.steps == 0 or unsupported or unmoved
 
 

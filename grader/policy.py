@@ -5,6 +5,7 @@ It does not know the cause. Its expected minutes are those it would need when th
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from grader.index import Index
@@ -37,7 +38,8 @@ def expected_minutes(index: Index, symptom: str | None, cause: str, certainty: f
     key = ("minutes", symptom, cause, target)
     if key not in index.policy_cache:
         index.policy_cache[key] = _minutes(_start(index, symptom), index.causes.index(cause), target, 0)
-    return index.policy_cache[key]
+    minutes: float = index.policy_cache[key]
+    return minutes
 
 
 def best_path(index: Index, symptom: str | None, cause: str) -> list[PathStep]:
@@ -45,7 +47,8 @@ def best_path(index: Index, symptom: str | None, cause: str) -> list[PathStep]:
     key = ("path", symptom, cause)
     if key not in index.policy_cache:
         index.policy_cache[key] = list(_path(index, _start(index, symptom), cause))
-    return index.policy_cache[key]
+    path: list[PathStep] = index.policy_cache[key]
+    return path
 
 
 def _start(index: Index, symptom: str | None) -> Belief:
@@ -71,7 +74,7 @@ def _minutes(belief: Belief, cause: int, target: float, depth: int) -> float:
     return float(index.minutes[row]) + rest / sum(likely.values())
 
 
-def _path(index: Index, belief: Belief, cause: str):
+def _path(index: Index, belief: Belief, cause: str) -> Iterator[PathStep]:
     depth = 0
     while (chosen := _next(belief, ENOUGH_CERTAINTY, depth)) is not None:
         row, bits = chosen

@@ -40,9 +40,9 @@ def to_scale(value: float, scale: str) -> float:
 def from_scale(scaled: np.ndarray, scale: str) -> np.ndarray:
     """The inverse of `to_scale`, for arrays of draws."""
     if scale == "log":
-        return np.exp(np.minimum(scaled, 700.0))
+        return np.asarray(np.exp(np.minimum(scaled, 700.0)))
     if scale == "logit":
-        return 1 / (1 + np.exp(-np.clip(scaled, -700.0, 700.0)))
+        return np.asarray(1 / (1 + np.exp(-np.clip(scaled, -700.0, 700.0))))
     return scaled
 
 
@@ -167,13 +167,13 @@ def _leave_one_out_pit(values: np.ndarray, prior_variance: float) -> np.ndarray:
     squares = ((values**2).sum() - values**2) - n * means**2
     df = 2 + n - 1
     scale = np.sqrt((2 * prior_variance + np.maximum(squares, 0)) * (n + 1) / (n * df))
-    return stats.t.cdf((values - means) / scale, df)
+    return np.asarray(stats.t.cdf((values - means) / scale, df))
 
 
 @cache
 def _sobol(dimensions: int, count: int, seed: int) -> np.ndarray:
     draws = qmc.Sobol(dimensions, scramble=True, seed=seed).random(count)
-    return np.clip(draws, 1e-9, 1 - 1e-9)
+    return np.asarray(np.clip(draws, 1e-9, 1 - 1e-9))
 
 
 def _points(blocks: list[Block], width: int) -> tuple[np.ndarray, np.ndarray]:
@@ -229,7 +229,7 @@ def _normal_log_density(means: np.ndarray, precision_root: np.ndarray, points: n
     offsets = points[None] - means[:, None, :]
     distances = ((offsets @ precision_root) ** 2).sum(axis=2)
     log_root_det = np.log(np.abs(np.diagonal(precision_root, axis1=1, axis2=2))).sum(axis=1)
-    return log_root_det[:, None] - 0.5 * distances - 0.5 * width * math.log(2 * math.pi)
+    return np.asarray(log_root_det[:, None] - 0.5 * distances - 0.5 * width * math.log(2 * math.pi))
 
 
 def _classified(
@@ -249,4 +249,4 @@ def _classified(
 def _weighted(log_weights: np.ndarray, hits: np.ndarray) -> np.ndarray:
     """Self-normalised importance weights (rows, points) applied to hits (points, findings)."""
     weights = np.exp(log_weights - log_weights.max(axis=1, keepdims=True))
-    return (weights @ hits) / weights.sum(axis=1, keepdims=True)
+    return np.asarray((weights @ hits) / weights.sum(axis=1, keepdims=True))

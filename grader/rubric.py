@@ -1,92 +1,89 @@
-"""Weights and limits of a rubric. Adding a criterion: one file in grader/criteria and its weight here."""
+"""A rubric: what each criterion weighs, its thresholds and its words. One small file a set (`scenarios/rubrics/`).
+
+Adding a criterion is one file in `grader/criteria`; a rubric weighs it or not.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Annotated, Any
 
-from grader.criteria import (
-    bisect,
-    confirm,
-    diagnosis,
-    efficiency,
-    prevention,
-    quantify,
-    repair,
-    rule_outs,
-    split,
-)
-from grader.criteria.base import Case, Mark
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-CRITERIA: dict[str, Callable[[Case], Mark]] = {
-    "quantify": quantify.mark,
-    "split": split.mark,
-    "bisect": bisect.mark,
-    "rule-outs": rule_outs.mark,
-    "efficiency": efficiency.mark,
-    "confirm": confirm.mark,
-    "diagnosis": diagnosis.mark,
-    "repair": repair.mark,
-    "prevention": prevention.mark,
-}
-
-TITLES = {
-    "quantify": "Floor first",
-    "split": "Straggler or network",
-    "bisect": "Bisect",
-    "rule-outs": "What it rules out",
-    "efficiency": "Information a minute",
-    "confirm": "What it does, what changed",
-    "diagnosis": "The cause",
-    "repair": "Repair, verified",
-    "prevention": "Next time",
-}
+from grader.criteria import CRITERIA
+from grader.criteria.base import Frozen, Settings, Share
+from grader.dimensions import DimensionName
+from grader.labels import Lucky
 
 
-@dataclass(frozen=True)
-class Rubric:
-    """Weights by criterion (they sum to 1), the cap on a lucky answer, and the price of hints by level."""
+def _thresholds() -> type[BaseModel]:
+    """One field a criterion, each of its own settings: so that a wrong value is named where it stands."""
+    from pydantic import create_model
 
-    name: str
-    weights: Mapping[str, float]
-    lucky_cap: float = 0.30
-    hint_costs: Mapping[int, float] = field(default_factory=lambda: {1: 0.03, 2: 0.06, 3: 0.12})
-
-
-STANDARD = Rubric(
-    "standard",
-    {
-        "quantify": 0.22,
-        "split": 0.10,
-        "bisect": 0.10,
-        "rule-outs": 0.20,
-        "efficiency": 0.10,
-        "confirm": 0.04,
-        "diagnosis": 0.08,
-        "repair": 0.10,
-        "prevention": 0.06,
-    },
-)
-EVEN = Rubric("even", {name: 1 / len(CRITERIA) for name in CRITERIA})
-RUBRICS = {rubric.name: rubric for rubric in (STANDARD, EVEN)}
+    fields: dict[str, Any] = {
+        id.replace("-", "_"): (one.settings, Field(default_factory=one.settings, alias=id))
+        for id, one in CRITERIA.items()
+    }
+    return create_model("Thresholds", __base__=Frozen, **fields)
 
 
-class RubricError(ValueError):
-    """A rubric that cannot be used; the message names the field and the repair."""
+if TYPE_CHECKING:
+
+    class Thresholds(BaseModel): ...
+
+else:
+    Thresholds = _thresholds()
 
 
-def rubric_from(raw: Any) -> Rubric:
-    """A rubric from JSON-like data `{name, weights: {criterion: share}}`; shares must sum to 1."""
-    if not isinstance(raw, Mapping) or not isinstance(raw.get("weights"), Mapping):
-        raise RubricError("a rubric is an object with name and weights")
-    weights = dict(raw["weights"])
-    for name, weight in weights.items():
+class Rubric(BaseModel):
+    """Weights by criterion (they sum to 1), thresholds and words, what luck and hints cost, and the dimensions."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$", max_length=60)]
+    revision: int = Field(default=1, ge=1, description="rises with every edit that could change a score")
+    about: str = ""
+    tracks: tuple[str, ...] = Field(default=(), description="whose attempts it scores; none: for comparisons")
+    weights: dict[str, Share]
+    lucky: Lucky = Lucky()
+    hint_costs: dict[int, Share] = Field(default={1: 0.03, 2: 0.06, 3: 0.12}, description="by level")
+    dimensions: dict[DimensionName, dict[str, Share]] = Field(
+        default_factory=dict, description="shares of criteria in what interviewers note"
+    )
+    criteria: Thresholds = Field(default_factory=Thresholds, description="thresholds and words that differ")
+
+    @field_validator("weights")
+    @classmethod
+    def weights_are_of_criteria_and_whole(cls, weights: dict[str, float]) -> dict[str, float]:
+        refuse_unknown(weights)
+        if not math.isclose(sum(weights.values()), 1, abs_tol=1e-6):
+            raise ValueError(f"they sum to {sum(weights.values()):g}, and must sum to 1")
+        return weights
+
+    @field_validator("hint_costs")
+    @classmethod
+    def every_level_has_a_price(cls, costs: dict[int, float]) -> dict[int, float]:
+        if set(costs) != {1, 2, 3}:
+            raise ValueError(f"hints have levels 1, 2 and 3; priced are {', '.join(map(str, sorted(costs)))}")
+        return costs
+
+    @model_validator(mode="after")
+    def dimensions_are_of_criteria(self) -> Rubric:
+        for shares in self.dimensions.values():
+            refuse_unknown(shares)
+        return self
+
+    @property
+    def label(self) -> str:
+        return f"{self.name}@{self.revision}"
+
+    @property
+    def settings(self) -> Mapping[str, Settings]:
+        """The settings of every criterion, by id."""
+        return {id: getattr(self.criteria, id.replace("-", "_")) for id in CRITERIA}
+
+
+def refuse_unknown(names: Iterable[str]) -> None:
+    for name in names:
         if name not in CRITERIA:
-            raise RubricError(f"weights: {name!r} is no criterion; they are {', '.join(CRITERIA)}")
-        if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight <= 1:
-            raise RubricError(f"weights: {name}: must be a number from 0 to 1, not {weight!r}")
-    if not math.isclose(sum(weights.values()), 1, abs_tol=1e-6):
-        raise RubricError(f"weights: they sum to {sum(weights.values()):g}, and must sum to 1")
-    return Rubric(str(raw.get("name", "unnamed")), weights)
+            raise ValueError(f'"{name}" is no criterion; they are {", ".join(CRITERIA)}')

@@ -10,11 +10,13 @@ class Frozen(BaseModel):
 
 
 class CriterionScore(Frozen):
-    """`weight` is the share of the total after the weights of criteria that do not apply were shared out."""
+    """`weight` is the share of the total after the weights of criteria that do not apply were shared out;
+    `rubric_weight` the one that the rubric gives it."""
 
     title: str
     score: float
     weight: float
+    rubric_weight: float | None = None
     applicable: bool
     events: tuple[int, ...] = Field(description="indices of the events that earned or lost it")
     why: str
@@ -63,6 +65,40 @@ class PredictionScore(Frozen):
     score: float
 
 
+class AlertScore(Frozen):
+    """One alert on recorded runs: how often it detected `cause`, how soon (median), and how often for nothing."""
+
+    event: int
+    metric: str
+    threshold: float
+    direction: str
+    window: int
+    share: float
+    cause: str
+    detected: int
+    tried: int
+    delay_points: float | None
+    delay_s: float | None
+    false_alarms: int
+    false_alarms_per_1000: float
+
+
+class Named(Frozen):
+    """The last diagnosis: what was named, how surely, and whether the hidden cause was among it (None: unknown)."""
+
+    event: int
+    causes: tuple[str, ...]
+    confidence: float | None
+    right: bool | None
+
+
+class Ignored(Frozen):
+    """An event of a kind that this grader does not know: kept in the log, without part in the score."""
+
+    event: int
+    kind: str
+
+
 class Verification(Frozen):
     """`held`: the finding looks more like a healthy run than like any cause; None where it cannot tell."""
 
@@ -89,15 +125,19 @@ class Dimension(Frozen):
 
 
 class Scorecard(Frozen):
-    """The score of one attempt. `level` is None: one attempt has none."""
+    """The score of one attempt. `level` is None: one attempt has none. Fields with a default came later: a scorecard
+    that was kept before reads as it was."""
 
     scenario: str
     revision: int
     calibration: str
+    track: str = ""
     rubric: str
+    rubric_revision: int = 1
     total: float
     before_hints: float
     hint_cost: float
+    cap: float | None = Field(default=None, description="what the total was held to; None: nothing held it")
     criteria: dict[str, CriterionScore]
     labels: tuple[str, ...]
     label_reasons: dict[str, str]
@@ -110,6 +150,9 @@ class Scorecard(Frozen):
     ruled_out: tuple[RuledOut, ...]
     predictions: tuple[PredictionScore, ...]
     verifications: tuple[Verification, ...]
+    alerts: tuple[AlertScore, ...] = ()
+    diagnosis: Named | None = None
+    ignored: tuple[Ignored, ...] = ()
     best_path: tuple[BestStep, ...]
     minutes_spent: float
     minutes_best: float | None = Field(

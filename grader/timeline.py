@@ -1,7 +1,7 @@
 """One walk through the events: what was known, spent and claimed at each moment. Everything the criteria read.
 
-The order of events is the order of the list. Steps chosen after a fix, and steps past the time budget, are kept but
-bring no evidence.
+The order of events is the order of the list. Steps chosen after a fix that changed the lab, and steps past the time
+budget, are kept but bring no evidence.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from grader.fixes import changes_the_lab
 from grader.index import STRAGGLER_FAMILIES, Index
 from grader.inference import Belief, best_step, expected_gains, no_evidence
 from grader.knowledge import StepKnowledge
@@ -43,7 +44,7 @@ E = TypeVar("E", bound=EventBase)
 class Taken:
     """One step event, resolved.
 
-    `counts`: it brought evidence (before any fix, within the budget, not settled before).
+    `counts`: it brought evidence (before any fix that changed the lab, within the budget, not settled before).
     """
 
     event: int
@@ -158,7 +159,7 @@ def read(index: Index, transcript: Transcript) -> Timeline:
     moments, taken = [Moment(-1, "The symptom", belief)], []
     spent, fixed, budget_ends = 0.0, False, len(events)
     for number, event in enumerate(events[:ends]):
-        fixed = fixed or isinstance(event, Fix)
+        fixed = fixed or (isinstance(event, Fix) and changes_the_lab(index.knowledge, transcript, number, event))
         if not isinstance(event, Step) or event.step == SYMPTOM:
             continue
         spent += minutes[number]
@@ -246,14 +247,20 @@ def _check_head(index: Index, transcript: Transcript) -> None:
 def _check_ids(index: Index, transcript: Transcript) -> None:
     fixes = [fix.id for fix in index.knowledge.fixes]
     measures = [measure.id for measure in index.knowledge.measures]
+    metrics = [metric.id for metric in index.knowledge.metrics]
     for number, event in enumerate(transcript.events):
         if isinstance(event, Step | Predict | Verify) and event.step != SYMPTOM:
             _check_step(index, number, event)
         elif isinstance(event, Fix) and event.fix not in fixes:
             raise _unknown(number, event.kind, "fix", event.fix, fixes)
+        elif isinstance(event, Curveball) and event.cause not in index.causes:
+            raise _unknown(number, event.kind, "cause", event.cause, index.causes)
         elif isinstance(event, Prevent):
             for measure in set(event.measures) - set(measures):
                 raise _unknown(number, event.kind, "measures", measure, measures)
+            for alert in event.alerts:
+                if metrics and alert.metric not in metrics:
+                    raise _unknown(number, event.kind, "alerts", alert.metric, metrics)
 
 
 def _check_step(index: Index, number: int, event: Step | Predict | Verify) -> None:

@@ -150,12 +150,20 @@ class Verify(EventBase):
     evidence: Name | None = None
 
 
+class AlertSaid(Strict):
+    """On while at least `share` of the last `window` points of a metric lies beyond `threshold`, in its own unit."""
+
+    metric: Name
+    threshold: float = Field(allow_inf_nan=False)
+    direction: Literal["above", "below"] | None = Field(default=None, description="absent: where the metric gets worse")
+    window: int = Field(default=1, ge=1, le=1000, description="points")
+    share: float = Field(default=1.0, gt=0, le=1)
+
+
 class Prevent(EventBase):
     kind: Literal["prevent"]
     measures: list[Name]
-    alerts: list[dict[str, Any]] = Field(
-        default_factory=list, description="kept; back-tests score them in a later rubric"
-    )
+    alerts: list[AlertSaid] = Field(default_factory=list, max_length=20, description="back-tested on recorded runs")
 
 
 class Close(EventBase):
@@ -204,7 +212,7 @@ Event = (
 )  # fmt: skip
 KINDS: dict[str, type[EventBase]] = {
     model.model_fields["kind"].annotation.__args__[0]: model for model in Event.__args__
-}  # type: ignore[union-attr]
+}
 
 
 class Transcript(BaseModel):
@@ -216,7 +224,7 @@ class Transcript(BaseModel):
     calibration: str | None = Field(default=None, description="digest of the tables that it was scored by")
     causes: tuple[str, ...] = Field(default=(), description="the hidden cause")
     places: dict[str, tuple[str, ...]] = Field(default_factory=dict, description="accepted places, by cause")
-    truths: dict[str, float] = Field(
+    truths: dict[str, Annotated[float, Field(gt=0, allow_inf_nan=False)]] = Field(
         default_factory=dict,
         description="values of this attempt, by quantity or quantity:scale, SI: {'fraction-of-floor': 0.26}",
     )

@@ -6,14 +6,15 @@ from datetime import datetime
 
 from django.db import transaction
 
-from grader.grade import grade
-from grader.transcript import TranscriptError, parse_transcript
+from grader.transcript import TranscriptError
 from practice import draws, steps
 from practice.errors import ScenarioBroken
 from practice.events import append, locked
 from practice.models import Attempt, Person, Scorecard
 from practice.transcripts import transcript_of
 from practice.workbench import tokens
+from scenarios import grading
+from scenarios.errors import BankIncomplete, ScenarioError
 from scenarios.format import Scenario
 
 
@@ -46,15 +47,16 @@ def open_attempt(person: Person, scenario: Scenario, *, token: str, now: datetim
 def close(attempt: Attempt, *, token: str, now: datetime) -> Scorecard:
     """Append `close`, grade, and keep the scorecard: all or nothing. Closing again gives the same scorecard."""
     steps.settle(attempt, now=now)
+    # The bank's histories are files: read them before the write lock is taken, not while others wait for it.
+    grading.read_histories(attempt.events.filter(kind="prevent").values_list("body", flat=True), attempt.draw.table)
     with transaction.atomic():
         held = locked(attempt)
         if held.is_closed:
             return held.scorecard
         append(held, "close", {}, token=token, now=now)
-        knowledge = draws.knowledge_of(draws.scenario_of(held))
         try:
-            graded = grade(parse_transcript(transcript_of(held)), knowledge)
-        except TranscriptError as error:
+            graded = grading.scorecard(transcript_of(held), draws.scenario_of(held))
+        except (TranscriptError, BankIncomplete, ScenarioError) as error:
             raise ScenarioBroken(f"attempt {held.pk} cannot be graded: {error}") from error
         body = graded.model_dump(mode="json")
         card = Scorecard.objects.create(attempt=held, body=body, total=body["total"], graded_at=now)

@@ -7,6 +7,7 @@ import functools
 from gpu_worker.alerts import joined_trial
 from gpu_worker.specs import WholeRun
 from grader.alerts import Alert, BackTest, Trial, back_test
+from grader.knowledge import Knowledge
 from scenarios import bank
 from scenarios.causes import HEALTHY
 from scenarios.instances import NOTHING
@@ -18,6 +19,19 @@ Histories = tuple[tuple[str, str, tuple[WholeRun, ...], WholeRun | None], ...]
 def back_test_on_bank(alert: Alert, table: str) -> BackTest:
     """The alert on every history of a table's bank. Raises BadSpec for a metric that the lab does not record."""
     return back_test(alert, trials(table, alert.metric))
+
+
+def with_histories(knowledge: Knowledge, table: str, watched: frozenset[str]) -> Knowledge:
+    """The knowledge with the bank's histories of the watched metrics: nothing is read where nothing is watched."""
+    return _with_histories(knowledge.model_dump_json(by_alias=True), table, watched) if watched else knowledge
+
+
+@functools.lru_cache(maxsize=8)
+def _with_histories(knowledge: str, table: str, watched: frozenset[str]) -> Knowledge:
+    """By the knowledge's text: one object a knowledge, so that what the grader remembers of it is found again."""
+    known = Knowledge.model_validate_json(knowledge)
+    tried = [m.model_copy(update={"trials": trials(table, m.id)}) if m.id in watched else m for m in known.metrics]
+    return known.model_copy(update={"metrics": tuple(tried)})
 
 
 @functools.lru_cache(maxsize=64)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 
+from gpu_worker.metrics import METRICS
 from gpu_worker.probes import PROBES
 from gpu_worker.probes.base import Probe, variants
 from gpu_worker.symptom import SYMPTOM
@@ -15,6 +16,7 @@ from grader.knowledge import (
     FixKnowledge,
     Knowledge,
     MeasureKnowledge,
+    MetricKnowledge,
     StepKnowledge,
 )
 from grader.tables import VariantTable
@@ -61,10 +63,12 @@ def assemble(scenario: Scenario, calibration: Calibration) -> Knowledge:
                 takes_place=fix.takes_place is not None,
                 effects=dict(fix.effects),
                 changes_optimisation=fix.changes_optimisation,
+                changes_job=bool(fix.job),
             )
             for fix in scenario.fixes
         ),
         measures=tuple(MeasureKnowledge(id=m.id, title=m.title, catches=m.catches) for m in scenario.measures),
+        metrics=tuple(MetricKnowledge(id=m.id, title=m.title, unit=m.unit, worse=m.worse) for m in METRICS.values()),
         estimates=tuple(estimate_knowledge(estimate) for estimate in scenario.estimates),
         time_budget_min=scenario.time_budget_min,
         stop_weight=scenario.stop_weight,

@@ -110,7 +110,7 @@ PROBE = Probe(
         Decisive(name, "linear") for name in ("generations_read", "unreadable", "positions_apart", "kinds_missing")
     ),
     deterministic=True,
-    tells=("checkpoint",),
+    tells=("checkpoint", "generation"),
     read=read,
     classify=classify,
     figure=figure,

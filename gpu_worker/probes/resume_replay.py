@@ -175,7 +175,7 @@ PROBE = Probe(
         Decisive(name, "linear") for name in ("refused", "quantities_apart", "steps_compared", "other_sizes_failing")
     ),
     deterministic=True,
-    tells=("checkpoint",),
+    tells=("checkpoint", "replay"),
     read=read,
     classify=classify,
     figure=figure,

@@ -2,14 +2,34 @@
 
 from __future__ import annotations
 
-from grader.criteria.base import Case, Mark, not_applicable, nothing
+from grader.criteria.base import Case, Criterion, Mark, Settings, Share, Words, not_applicable, nothing
 from grader.index import FABRIC_FAMILIES
 from grader.timeline import Taken
 
 DIGGING = ("link", "placement", "overlap", "path")
-STRAGGLER_SHOWN = 0.8
-LATER, WRONG_THING, UNSETTLED = 0.4, 0.25, 0.6
 THE_JOB = {"size": "job", "placement": "as-job"}
+
+
+class BisectWords(Words):
+    late: str = "The microbenchmark came at {clock}, after {other}: you dug before you bisected."
+    wrong_thing: str = (
+        "The microbenchmark ran at another size or placement than the job: a true reading of the wrong thing."
+    )
+    never: str = "No microbenchmark at the job’s size and placement split the fabric from the job."
+    unsettled: str = "The microbenchmark was the right move, but it stayed inconclusive."
+    first: str = "{step} at {clock} split the fabric from the job before any digging."
+    straggler: str = "A straggler was shown, so there was nothing to bisect between fabric and job."
+    no_fabric: str = "Your readings had already excluded the fabric, so there was nothing to bisect."
+    only_fabric: str = "Your readings had already excluded everything but the fabric, so there was nothing to bisect."
+
+
+class BisectSettings(Settings):
+    title: str = "Bisect"
+    straggler_shown: Share = 0.8
+    later: Share = 0.4
+    wrong_thing: Share = 0.25
+    unsettled: Share = 0.6
+    words: BisectWords = BisectWords()
 
 
 def is_the_job(taken: Taken) -> bool:
@@ -17,12 +37,12 @@ def is_the_job(taken: Taken) -> bool:
     return all(taken.step.with_.get(name, value) == value for name, value in THE_JOB.items())
 
 
-def credited(case: Case) -> Taken | None:
+def credited(case: Case) -> list[Taken]:
     """The bisecting step that is exempt from efficiency: the first right one, unless a straggler was shown before."""
     able = [t for t in case.timeline.evidence() if "bisect" in t.step.tells and is_the_job(t)]
-    if not able or case.timeline.straggler_share(case.timeline.moment(able[0].event)) >= STRAGGLER_SHOWN:
-        return None
-    return able[0]
+    if not able or _straggler_shown(case, able[0].event):
+        return []
+    return able[:1]
 
 
 def mark(case: Case) -> Mark:
@@ -30,6 +50,7 @@ def mark(case: Case) -> Mark:
 
     Not applicable once a straggler is shown, or the readings already excluded the fabric, or all but it.
     """
+    its = case.its(BisectSettings)
     right = [t for t in _microbenchmarks(case) if is_the_job(t)]
     first_dig = next((t for t in case.timeline.evidence() if set(t.step.tells) & set(DIGGING)), None)
     if right and (first_dig is None or right[0].event < first_dig.event):
@@ -38,13 +59,12 @@ def mark(case: Case) -> Mark:
     if pointless:
         return not_applicable(pointless)
     if right and first_dig:
-        late = f"The microbenchmark came at {case.clock(right[0].event)}, after {first_dig.step.title.lower()}"
-        return Mark(LATER, f"{late}: you dug before you bisected.", (first_dig.event, right[0].event))
+        late = its.words.late.format(clock=case.clock(right[0].event), other=first_dig.step.title.lower())
+        return Mark(its.later, late, (first_dig.event, right[0].event))
     other = _microbenchmarks(case)
     if other:
-        wrong = "The microbenchmark ran at another size or placement than the job: a true reading of the wrong thing."
-        return Mark(WRONG_THING, wrong, (other[0].event,))
-    return nothing("No microbenchmark at the job’s size and placement split the fabric from the job.")
+        return Mark(its.wrong_thing, its.words.wrong_thing, (other[0].event,))
+    return nothing(its.words.never)
 
 
 def _microbenchmarks(case: Case) -> list[Taken]:
@@ -54,22 +74,38 @@ def _microbenchmarks(case: Case) -> list[Taken]:
 
 
 def _in_time(case: Case, right: list[Taken]) -> Mark:
+    its = case.its(BisectSettings)
     settled = next((t for t in right if case.index.is_settled(t.finding)), None)
     if settled is None:
-        return Mark(UNSETTLED, "The microbenchmark was the right move, but it stayed inconclusive.", (right[0].event,))
-    words = f"{settled.step.title} at {case.clock(settled.event)} split the fabric from the job before any digging."
+        return Mark(its.unsettled, its.words.unsettled, (right[0].event,))
+    words = its.words.first.format(step=settled.step.title, clock=case.clock(settled.event))
     return Mark(1.0, words, (settled.event,))
+
+
+def _straggler_shown(case: Case, before: int) -> bool:
+    its = case.its(BisectSettings)
+    return case.timeline.straggler_share(case.timeline.moment(before)) >= its.straggler_shown
 
 
 def _pointless(case: Case, first_dig: Taken | None) -> str:
     """Why there was nothing to bisect, by what was in hand before digging, or at the diagnosis where nobody dug."""
-    if not case.timeline.evidence():
+    its, line = case.its(BisectSettings), case.timeline
+    if not line.evidence():
         return ""
-    moment = case.timeline.moment(first_dig.event) if first_dig else case.timeline.judged
-    if case.timeline.straggler_share(moment) >= STRAGGLER_SHOWN:
-        return "A straggler was shown, so there was nothing to bisect between fabric and job."
-    if case.timeline.excludes(moment, FABRIC_FAMILIES):
-        return "Your readings had already excluded the fabric, so there was nothing to bisect."
-    if case.timeline.excludes(moment, tuple(set(case.index.families) - set(FABRIC_FAMILIES))):
-        return "Your readings had already excluded everything but the fabric, so there was nothing to bisect."
+    moment = line.moment(first_dig.event) if first_dig else line.judged
+    if line.straggler_share(moment) >= its.straggler_shown:
+        return its.words.straggler
+    if line.excludes(moment, FABRIC_FAMILIES):
+        return its.words.no_fabric
+    if line.excludes(moment, tuple(set(case.index.families) - set(FABRIC_FAMILIES))):
+        return its.words.only_fabric
     return ""
+
+
+CRITERION = Criterion(
+    "bisect",
+    BisectSettings,
+    mark,
+    "Runs the collective alone, at the job’s size and on its hosts, before reading a single counter.",
+    credited,
+)

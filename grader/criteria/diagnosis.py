@@ -5,16 +5,38 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from pydantic import Field
 
-from grader.criteria.base import Case, Mark, clamp, listed, nothing
+from grader.criteria.base import Case, Criterion, Mark, Settings, Share, Words, clamp, listed, nothing
 from grader.transcript import Diagnose, Fix
 
-FAMILY_SHARE, CAUSE_SHARE, PLACE_SHARE = 0.25, 0.5, 0.25
-WITHIN = 2.0  # full marks within 2 : 1 of the best-supported cause
-PRICE_OF_SIZE = 0.1
-CONFIDENCE_FREE, CONFIDENCE_COST = 0.15, 0.5
-NO_CONFIDENCE_GIVEN = 0.9
-AFTER_A_FIX = 0.7  # a diagnosis changed after trying a fix is worth less each time
+
+class DiagnosisWords(Words):
+    never: str = "You named no cause."
+    guess: str = "You named a cause before any step had been taken: that is a guess."
+    named: str = "You named {causes}; your evidence gave it {share} %"
+    confidence: str = " and you {confidence} %, {sureness}"
+    fitting: str = "about the same"
+    unsure: str = "less sure than you could be"
+    too_sure: str = "surer than your readings"
+    place_right: str = ", and the place was right"
+    place_wrong: str = ", and the place was wrong"
+    place_missing: str = ", and the place was not named"
+    other: str = "; it supported {cause} more"
+
+
+class DiagnosisSettings(Settings):
+    title: str = "The cause"
+    family: Share = 0.25
+    cause: Share = 0.5
+    place: Share = 0.25
+    within: float = Field(default=2.0, ge=1, le=100, description="full within this ratio of the best-supported cause")
+    price_of_size: Share = 0.1
+    confidence_free: Share = Field(default=0.15, lt=1)
+    confidence_cost: Share = 0.5
+    no_confidence_given: Share = 0.9
+    after_a_fix: Share = Field(default=0.7, description="what is left for each diagnosis made after a first fix")
+    words: DiagnosisWords = DiagnosisWords()
 
 
 @dataclass(frozen=True)
@@ -45,36 +67,37 @@ def support(case: Case) -> Support | None:
 
 def mark(case: Case) -> Mark:
     """0.25 family, 0.5 cause, 0.25 place (where it can be judged), times confidence's calibration."""
-    held = support(case)
+    its, held = case.its(DiagnosisSettings), support(case)
     if held is None or case.timeline.diagnosis is None:
-        return nothing("You named no cause.")
+        return nothing(its.words.never)
     number, diagnose = case.timeline.diagnosis
     if held.steps == 0:
-        return Mark(0.0, "You named a cause before any step had been taken: that is a guess.", (number,))
-    shares = [(FAMILY_SHARE, _family(case, diagnose)), (CAUSE_SHARE, _cause(held))]
+        return Mark(0.0, its.words.guess, (number,))
+    shares = [(its.family, _family(case, diagnose)), (its.cause, _cause(case, held))]
     place = _place(case, diagnose)
     if place is not None:
-        shares.append((PLACE_SHARE, place))
-    score = sum(share * part for share, part in shares) / sum(share for share, _ in shares)
-    score *= _calibration(diagnose.confidence, held.mass) * AFTER_A_FIX ** _revisions(case)
+        shares.append((its.place, place))
+    score = sum(share * part for share, part in shares) / max(sum(share for share, _ in shares), 1e-9)
+    score *= _calibration(its, diagnose.confidence, held.mass) * its.after_a_fix ** _revisions(case)
     return Mark(clamp(score), _words(case, held, diagnose, place), (number,))
 
 
-def _cause(held: Support) -> float:
+def _cause(case: Case, held: Support) -> float:
+    its = case.its(DiagnosisSettings)
     if len(held.named) == 1:
-        return clamp(WITHIN * held.mass / held.top) if held.top > 0 else 0.0
-    return clamp(held.mass - PRICE_OF_SIZE * (len(held.named) - 1))
+        return clamp(its.within * held.mass / held.top) if held.top > 0 else 0.0
+    return clamp(held.mass - its.price_of_size * (len(held.named) - 1))
 
 
 def _family(case: Case, diagnose: Diagnose) -> float:
-    families = np.array(case.index.families)
+    its, families = case.its(DiagnosisSettings), np.array(case.index.families)
     posterior = case.timeline.judged.posterior[:-1]
     mass = {family: float(posterior[families == family].sum()) for family in dict.fromkeys(case.index.families)}
     named = {f for c, f in zip(case.index.causes, case.index.families, strict=True) if c in diagnose.causes}
     best = max(mass.values())
     if not named or best <= 0:
         return 0.0
-    return clamp(WITHIN * max(mass[f] for f in named) / best - PRICE_OF_SIZE * (len(named) - 1))
+    return clamp(its.within * max(mass[f] for f in named) / best - its.price_of_size * (len(named) - 1))
 
 
 def _place(case: Case, diagnose: Diagnose) -> float | None:
@@ -86,11 +109,11 @@ def _place(case: Case, diagnose: Diagnose) -> float | None:
     return float(diagnose.where is not None and diagnose.where in accepted)
 
 
-def _calibration(confidence: float | None, mass: float) -> float:
+def _calibration(its: DiagnosisSettings, confidence: float | None, mass: float) -> float:
     if confidence is None:
-        return NO_CONFIDENCE_GIVEN
-    beyond = max(0.0, abs(confidence - mass) - CONFIDENCE_FREE)
-    return 1 - CONFIDENCE_COST * min(1.0, beyond / (1 - CONFIDENCE_FREE))
+        return its.no_confidence_given
+    beyond = max(0.0, abs(confidence - mass) - its.confidence_free)
+    return 1 - its.confidence_cost * min(1.0, beyond / (1 - its.confidence_free))
 
 
 def _revisions(case: Case) -> int:
@@ -100,20 +123,30 @@ def _revisions(case: Case) -> int:
 
 
 def _words(case: Case, held: Support, diagnose: Diagnose, place: float | None) -> str:
+    its = case.its(DiagnosisSettings)
     named = listed([case.title(cause) for cause in held.named])
-    said = f"You named {named}; your evidence gave it {held.mass * 100:.0f} %"
+    said = its.words.named.format(causes=named, share=f"{held.mass * 100:.0f}")
     if diagnose.confidence is not None:
-        said += f" and you {diagnose.confidence * 100:.0f} %, {_sureness(diagnose.confidence - held.mass)}"
+        sureness = _sureness(its, diagnose.confidence - held.mass)
+        said += its.words.confidence.format(confidence=f"{diagnose.confidence * 100:.0f}", sureness=sureness)
     if place is not None:
-        wrong = "not named" if diagnose.where is None else "wrong"
-        said += f", and the place was {'right' if place else wrong}"
-    if held.mass * WITHIN < held.top:
+        wrong = its.words.place_missing if diagnose.where is None else its.words.place_wrong
+        said += its.words.place_right if place else wrong
+    if held.mass * its.within < held.top:
         best = case.index.causes[int(case.timeline.judged.posterior[:-1].argmax())]
-        said += f"; it supported {case.title(best)} more"
+        said += its.words.other.format(cause=case.title(best))
     return f"{said}."
 
 
-def _sureness(off: float) -> str:
-    if abs(off) <= CONFIDENCE_FREE:
-        return "about the same"
-    return "less sure than you could be" if off < 0 else "surer than your readings"
+def _sureness(its: DiagnosisSettings, off: float) -> str:
+    if abs(off) <= its.confidence_free:
+        return its.words.fitting
+    return its.words.unsure if off < 0 else its.words.too_sure
+
+
+CRITERION = Criterion(
+    "diagnosis",
+    DiagnosisSettings,
+    mark,
+    "Names cause and place together, with the confidence that the readings carry and no more.",
+)

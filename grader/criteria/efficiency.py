@@ -2,32 +2,49 @@
 
 from __future__ import annotations
 
-from grader.criteria import bisect, confirm, split
-from grader.criteria.base import Case, Mark, clamp, not_applicable, nothing
+from pydantic import Field
+
+from grader.criteria.base import Case, Criterion, Mark, Settings, Share, Words, clamp, not_applicable, nothing
 from grader.criteria.diagnosis import support
 from grader.policy import ENOUGH_CERTAINTY, expected_minutes
 from grader.timeline import Taken
 
-FREE = 1.5
-LEAST_LEARNT = 0.05
+IDLE_BITS = 0.05
+
+
+class EfficiencyWords(Words):
+    never: str = "No step brought evidence, so no minute bought anything."
+    settled: str = "The symptom alone settled it, so there was little left to buy."
+    no_further: str = "The minutes spent did not carry what you named any further than the symptom did."
+    spent: str = "You spent {spent} priced minutes; the best search for this cause expects {best}."
+    idle: str = "{step} told you nothing new by then."
+    least: str = "{step} was worth {bits} bit by then."
+
+
+class EfficiencySettings(Settings):
+    title: str = "Information a minute"
+    free: float = Field(default=1.5, ge=1, le=10, description="times the best search's expected minutes")
+    least_learnt: Share = 0.05
+    words: EfficiencyWords = EfficiencyWords()
 
 
 def mark(case: Case) -> Mark:
-    """1 up to 1.5 times the best search's expected minutes, then in proportion. Exempt: the steps that split, bisect
-    and confirm credit, and one confirmation. The certainty reached is that of what was named (without a diagnosis, of
+    """1 up to 1.5 times the best search's expected minutes, then in proportion. Exempt: the steps that other criteria
+    of the rubric credit, and one confirmation. The certainty reached is that of what was named (without a diagnosis, of
     the best-supported cause); the best search needs no more than 0.95."""
+    its = case.its(EfficiencySettings)
     if not case.timeline.evidence():
-        return nothing("No step brought evidence, so no minute bought anything.")
+        return nothing(its.words.never)
     start = float(case.timeline.moments[0].posterior[:-1].max())
-    if start >= ENOUGH_CERTAINTY - LEAST_LEARNT:
-        return not_applicable("The symptom alone settled it, so there was little left to buy.")
+    if start >= ENOUGH_CERTAINTY - its.least_learnt:
+        return not_applicable(its.words.settled)
     reached = _reached(case)
-    if reached < start + LEAST_LEARNT:
-        return nothing("The minutes spent did not carry what you named any further than the symptom did.")
+    if reached < start + its.least_learnt:
+        return nothing(its.words.no_further)
     spent = sum(t.minutes for t in case.timeline.taken if not t.after_fix)
     charged = sum(t.minutes for t in _charged(case))
     best = _best(case, reached)
-    score = clamp(FREE * best / charged) if charged > 0 else 1.0
+    score = clamp(its.free * best / charged) if charged > 0 else 1.0
     return Mark(score, _words(case, spent, best, score), tuple(t.event for t in _charged(case)))
 
 
@@ -48,8 +65,7 @@ def _best(case: Case, reached: float) -> float:
 
 
 def _charged(case: Case) -> list[Taken]:
-    exempt = {t.event for t in (split.credited(case), bisect.credited(case)) if t is not None}
-    exempt |= {t.event for t in confirm.credited(case)}
+    exempt = {t.event for criterion in case.criteria.values() for t in criterion.credited(case)}
     exempt |= {t.event for t in _confirmation(case)}
     return [t for t in case.timeline.taken if not t.after_fix and t.event not in exempt]
 
@@ -63,9 +79,19 @@ def _confirmation(case: Case) -> list[Taken]:
 
 
 def _words(case: Case, spent: float, best: float, score: float) -> str:
-    said = f"You spent {spent:.0f} priced minutes; the best search for this cause expects {best:.0f}."
+    words = case.its(EfficiencySettings).words
+    said = words.spent.format(spent=f"{spent:.0f}", best=f"{best:.0f}")
     idle = min((t for t in _charged(case)), key=lambda t: (t.gain_bits / max(t.minutes, 0.5), t.event), default=None)
     if score >= 1 or idle is None:
         return said
-    told = "told you nothing new by then" if idle.gain_bits < 0.05 else f"was worth {idle.gain_bits:.1f} bit by then"
-    return f"{said} {idle.step.title} {told}."
+    told = words.idle if idle.gain_bits < IDLE_BITS else words.least
+    named = {"bits": f"{idle.gain_bits:.1f}"} if told == words.least else {}
+    return f"{said} {told.format(step=idle.step.title, **named)}"
+
+
+CRITERION = Criterion(
+    "efficiency",
+    EfficiencySettings,
+    mark,
+    "Takes at each moment the step that splits what is left best for its minutes, and stops once it is sure.",
+)

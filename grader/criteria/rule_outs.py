@@ -4,22 +4,54 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Annotated, Literal
 
-from grader.criteria.base import Case, Mark, listed, nothing
+from pydantic import Field
+
+from grader.criteria.base import Case, Criterion, Mark, Settings, Share, Words, listed, nothing, sentence
 from grader.criteria.predictions import predictions
 from grader.timeline import Taken
 from grader.transcript import Restore, RuleOut
 
 Status = Literal["entailed", "not yet", "contradicted"]
-UNCITED = 0.6  # entailed by what was in hand, but not by what was named as the reason
-LATE = 0.5  # said so long after the reading that the steps between were chosen without it
-LATE_AFTER_STEPS = 2  # two steps may be pending at once, so two later ones are still in time
-COST: dict[Status, float] = {"entailed": 0.0, "not yet": 1.0, "contradicted": 1.5}
-TAKEN_BACK = 0.5
-RAISED, SPEAKS_FROM = 1.5, 0.4  # evidence speaks for a cause once it raised it by half and to this share
-BETA_SQUARED = 0.25  # F0.5: precision weighs more than recall
-PREDICTIONS_MOVE = 0.25
+Cost = Annotated[float, Field(ge=0, le=10, allow_inf_nan=False)]
+
+
+class RuleOutsWords(Words):
+    nothing_entailed: str = "Nothing was ruled out, and no reading in hand would have allowed it."
+    never_said: str = "You never said what your readings rule out: {causes} could go."
+    one_missed: str = "{causes} could have been ruled out and never was."
+    missed: str = "{causes} could have been ruled out and never were."
+    late: str = "you said that {cause} was out only after more steps that did not need it."
+    one_uncited: str = "{causes} went without the reading that excludes it."
+    uncited: str = "{causes} went without the reading that excludes them."
+    full: str = "Everything you struck out was excluded by a reading you had, and you named it."
+    contradicted: str = "{cause} was struck out at {clock} while your readings spoke for it."
+    no_reading: str = "{cause} was struck out at {clock} with no reading that excludes it."
+    other_reading: str = "{cause} was struck out by {steps}, which cannot exclude it."
+    taken_back: str = "{cause} was struck out at {clock} though no reading excluded it; you noticed and took it back."
+    it_was: str = "It was the very cause."
+
+
+class RuleOutsSettings(Settings):
+    title: str = "What it rules out"
+    uncited: Share = Field(default=0.6, description="entailed by what was in hand, but not by what was named")
+    late: Share = Field(default=0.5, description="said so long after that the steps between were chosen without it")
+    late_after_steps: int = Field(
+        default=2, ge=0, le=100, description="two steps may be pending at once, so two later ones are still in time"
+    )
+    not_yet: Cost = 1.0
+    contradicted: Cost = 1.5
+    taken_back: Share = 0.5
+    cause_taken_back: Share = Field(
+        default=0.3, description="what is left once the hidden cause was struck out without a reading, and restored"
+    )
+    cause_kept: Share = Field(default=0.1, description="and where it stayed out")
+    raised: float = Field(default=1.5, ge=1, le=10, description="evidence speaks for a cause that it raised so far")
+    speaks_from: Share = Field(default=0.4, description="and to this share")
+    beta: float = Field(default=0.5, gt=0, le=4, description="of the F measure; below 1 precision weighs more")
+    predictions_move: Share = 0.25
+    words: RuleOutsWords = RuleOutsWords()
 
 
 @dataclass(frozen=True)
@@ -51,11 +83,12 @@ def mark(case: Case) -> Mark:
     """F0.5 of the claims against the entailed eliminations; predictions move it by up to a quarter of the rest."""
     made = claims(case)
     entailed = case.timeline.last.belief.entailed()
-    precision, recall = _precision(made), _recall(made, entailed)
-    weight = BETA_SQUARED * precision + recall
-    f_half = (1 + BETA_SQUARED) * precision * recall / weight if weight else 0.0
+    its = case.its(RuleOutsSettings)
+    precision, recall = _precision(case, made), _recall(case, made, entailed)
+    weight = its.beta**2 * precision + recall
+    f_beta = (1 + its.beta**2) * precision * recall / weight if weight else 0.0
     told = predictions(case)
-    score = _moved(f_half, [p.score for p in told])
+    score = _moved(f_beta * _cause_left(case, made), [p.score for p in told], its.predictions_move)
     events = tuple(sorted({c.event for c in made} | {p.event for p in told}))
     if not made and not told:
         return nothing(_never(case, entailed))
@@ -92,85 +125,111 @@ def _excludes(case: Case, taken: Taken, column: int) -> bool:
 
 def _speaks_for(case: Case, number: int, column: int) -> bool:
     """The evidence in hand raised this cause, and made it a leading one."""
+    its = case.its(RuleOutsSettings)
     now, first = case.timeline.moment(number).posterior, case.index.priors[0]
-    return bool(now[column] >= RAISED * first[column] and now[column] >= SPEAKS_FROM)
+    return bool(now[column] >= its.raised * first[column] and now[column] >= its.speaks_from)
 
 
 def _is_late(case: Case, number: int, known_since: int) -> bool:
     """More than two further steps were chosen between the first reading that entails it and the claim."""
-    return sum(known_since < t.event < number for t in case.timeline.evidence()) > LATE_AFTER_STEPS
+    later = sum(known_since < t.event < number for t in case.timeline.evidence())
+    return later > case.its(RuleOutsSettings).late_after_steps
 
 
-def _credit(claim: Claim) -> float:
-    return (1.0 if claim.cites_it else UNCITED) * (LATE if claim.late else 1.0)
+def _credit(case: Case, claim: Claim) -> float:
+    its = case.its(RuleOutsSettings)
+    return (1.0 if claim.cites_it else its.uncited) * (its.late if claim.late else 1.0)
 
 
-def _right(made: list[Claim]) -> dict[str, float]:
+def _right(case: Case, made: list[Claim]) -> dict[str, float]:
     """Credit by cause of claims that were entailed when made and stand."""
     best: dict[str, float] = {}
     for claim in made:
         if claim.status == "entailed" and not claim.restored:
-            best[claim.cause] = max(best.get(claim.cause, 0.0), _credit(claim))
+            best[claim.cause] = max(best.get(claim.cause, 0.0), _credit(case, claim))
     return best
 
 
-def _precision(made: list[Claim]) -> float:
-    right = _right(made)
+def _precision(case: Case, made: list[Claim]) -> float:
+    its, right = case.its(RuleOutsSettings), _right(case, made)
+    costs: dict[Status, float] = {"entailed": 0.0, "not yet": its.not_yet, "contradicted": its.contradicted}
     wrong: dict[str, float] = {}
     for claim in made:
-        cost = COST[claim.status] * (TAKEN_BACK if claim.restored else 1.0)
+        cost = costs[claim.status] * (its.taken_back if claim.restored else 1.0)
         wrong[claim.cause] = max(wrong.get(claim.cause, 0.0), cost)
     total = len(right) + sum(wrong.values())
     return sum(right.values()) / total if total else 0.0
 
 
-def _recall(made: list[Claim], entailed: tuple[str, ...]) -> float:
-    right = _right(made)
+def _recall(case: Case, made: list[Claim], entailed: tuple[str, ...]) -> float:
+    right = _right(case, made)
     return sum(right.get(cause, 0.0) for cause in entailed) / len(entailed) if entailed else 0.0
 
 
-def _moved(score: float, told: list[float]) -> float:
+def _struck_the_cause(case: Case, made: list[Claim]) -> list[Claim]:
+    """Claims that threw the hidden cause out though no reading excluded it."""
+    return [c for c in made if c.cause in case.truths and c.status != "entailed"]
+
+
+def _cause_left(case: Case, made: list[Claim]) -> float:
+    """What is left of the mark. By the count of claims one such slip among many right ones would pass, and it is the
+    one that misleads the search."""
+    its, struck = case.its(RuleOutsSettings), _struck_the_cause(case, made)
+    return min((its.cause_taken_back if c.restored else its.cause_kept for c in struck), default=1.0)
+
+
+def _moved(score: float, told: list[float], most: float) -> float:
+    """Predictions move it by up to `most` of what is missing."""
     if not told:
         return score
     lean = 2 * sum(told) / len(told) - 1
-    return min(max(score + PREDICTIONS_MOVE * (1 - score) * lean, 0.0), 1.0)
+    return min(max(score + most * (1 - score) * lean, 0.0), 1.0)
 
 
 def _never(case: Case, entailed: tuple[str, ...]) -> str:
+    words = case.its(RuleOutsSettings).words
     if not entailed:
-        return "Nothing was ruled out, and no reading in hand would have allowed it."
-    return f"You never said what your readings rule out: {listed([case.title(c) for c in entailed])} could go."
+        return words.nothing_entailed
+    return words.never_said.format(causes=listed([case.title(c) for c in entailed]))
 
 
 def _words(case: Case, made: list[Claim], entailed: tuple[str, ...]) -> str:
-    right = _right(made)
+    words, right = case.its(RuleOutsSettings).words, _right(case, made)
     parts: list[str] = []
-    wrong = next((c for c in made if c.status != "entailed" and not c.restored), None)
+    struck = _struck_the_cause(case, made)
+    wrong = min((c for c in made if c.status != "entailed"), key=lambda c: (c not in struck, c.restored), default=None)
     if wrong is not None:
-        parts.append(_wrong_words(case, wrong))
+        parts += [_wrong_words(case, wrong), *([words.it_was] if wrong in struck else [])]
     claimed = {c.cause for c in made if not c.restored}
     missed = [case.title(c) for c in entailed if c not in claimed]
     if missed:
         shown = [*missed[:3], f"{len(missed) - 3} more"] if len(missed) > 4 else missed
-        parts.append(f"{listed(shown)} could have been ruled out and never {'was' if len(missed) == 1 else 'were'}.")
+        parts.append(sentence(words.one_missed if len(missed) == 1 else words.missed, causes=listed(shown)))
     late = [c.cause for c in made if c.late and c.cause in right and right[c.cause] < 1]
     if late:
-        parts.append(f"You said that {case.title(late[0])} was out only after more steps that did not need it.")
+        parts.append(sentence(words.late, cause=case.title(late[0])))
     uncited = [case.title(c) for c, credit in right.items() if credit < 1]
     if uncited and not parts:
-        parts.append(
-            f"{listed(uncited)} went without the reading that excludes {'it' if len(uncited) == 1 else 'them'}."
-        )
-    if not parts:
-        return "Everything you struck out was excluded by a reading you had, and you named it."
-    return " ".join(part[0].upper() + part[1:] for part in parts)
+        parts.append(sentence(words.one_uncited if len(uncited) == 1 else words.uncited, causes=listed(uncited)))
+    return " ".join(parts) or words.full
 
 
 def _wrong_words(case: Case, claim: Claim) -> str:
-    title = case.title(claim.cause)
+    words = case.its(RuleOutsSettings).words
+    named = {"cause": case.title(claim.cause), "clock": case.clock(claim.event)}
+    if claim.restored:
+        return sentence(words.taken_back, **named)
     if claim.status == "contradicted":
-        return f"{title} was struck out at {case.clock(claim.event)} while your readings spoke for it."
+        return sentence(words.contradicted, **named)
     if not claim.cited:
-        return f"{title} was struck out at {case.clock(claim.event)} with no reading that excludes it."
+        return sentence(words.no_reading, **named)
     steps = [case.index.steps[case.index.row_of[variant]].title for variant in claim.cited[:2]]
-    return f"{title} was struck out by {listed(steps)}, which cannot exclude it."
+    return sentence(words.other_reading, cause=named["cause"], steps=listed(steps))
+
+
+CRITERION = Criterion(
+    "rule-outs",
+    RuleOutsSettings,
+    mark,
+    "Says after each reading what it excludes and what it leaves, names the reading, and strikes out nothing else.",
+)

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.grade import grade
-from grader.rubric import STANDARD
 from grader.transcript import KINDS, Transcript
+from tests.grader.scoring import STANDARD, grade
 
 PAGE = (Path(__file__).parents[2] / "docs" / "transcript.md").read_text()
 EXAMPLES = [json.loads(block) for block in re.findall(r"```json\n(.*?)```", PAGE, flags=re.DOTALL)]

@@ -6,6 +6,7 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 
+from tests.grader.scoring import STANDARD
 from tests.grader.test_documents import EXAMPLES
 
 
@@ -43,10 +44,40 @@ def test_several_are_a_list(written):
     assert [card["file"][-6:] for card in cards] == ["a.json", "b.json"]
 
 
-def test_two_rubrics_are_compared(written):
+def test_a_comparison_says_by_how_much_and_because_of_which_criterion(written):
     flat = written({"name": "search-only", "weights": {"split": 0.5, "bisect": 0.5}}, "rubric.json")
-    row = json.loads(run(written(EXAMPLES[0]), "--compare", "standard", flat, "--json"))[0]
-    assert row["standard"]["total"] != row["search-only"]["total"]
+    sound, lucky = written(EXAMPLES[0], "sound.json"), written(EXAMPLES[1], "lucky.json")
+    rows = json.loads(run(sound, lucky, "--compare", "standard", flat, "--json"))
+    for row in rows:
+        by = row["search-only"]["total"] - row["standard"]["total"]
+        assert row["change"]["total"] == pytest.approx(by)
+        assert sum(row["change"]["because"].values()) == pytest.approx(by, abs=0.01)
+    assert rows[0]["change"]["because"]["split"] > 0 > rows[0]["change"]["because"]["quantify"]
+
+
+def test_a_comparison_names_who_changes_the_most_first_and_counts_the_rest(written):
+    flat = written({"name": "search-only", "weights": {"split": 0.5, "bisect": 0.5}}, "rubric.json")
+    empty = written({"scenario": "slow-all-reduce", "revision": 1, "events": []}, "empty.json")
+    text = run(written(EXAMPLES[1], "lucky.json"), empty, "--compare", "standard", flat).splitlines()
+    assert text[0].startswith("points by standard and by search-only")
+    assert "lucky.json" in text[1] and "Repair, verified -" in text[1]
+    assert text[-1] == "1 of 2 unchanged"
+
+
+def test_two_revisions_of_a_rubric_are_told_apart(written):
+    newer = written({"name": "standard", "revision": 9, "weights": {"split": 1.0}}, "standard.json")
+    row = json.loads(run(written(EXAMPLES[0]), "--compare", "standard", newer, "--json"))[0]
+    assert {STANDARD.label, "standard@9"} < set(row)
+
+
+def test_the_rubric_that_scored_is_named(written):
+    assert f"by {STANDARD.label}" in run(written(EXAMPLES[0]))
+
+
+def test_events_of_a_newer_version_are_named_and_ignored(written):
+    newer = {**EXAMPLES[0], "events": [*EXAMPLES[0]["events"], {"at_s": 999, "kind": "applause", "loud": True}]}
+    number = len(EXAMPLES[0]["events"])
+    assert f"event {number} (applause) is of a kind that is not known here" in run(written(newer))
 
 
 def test_the_schema_is_printed():
@@ -74,7 +105,7 @@ def test_what_is_wrong_is_one_line_with_file_and_line(text, says, written):
 
 def test_an_unusable_rubric_is_refused(written):
     lopsided = written({"name": "x", "weights": {"split": 0.5}}, "rubric.json")
-    with pytest.raises(CommandError, match="must sum to 1"):
+    with pytest.raises(CommandError, match=r"^rubric.json:3: weights: they sum to 0.5, and must sum to 1$"):
         run(written(EXAMPLES[0]), "--compare", "standard", lopsided)
 
 

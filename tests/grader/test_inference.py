@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from grader import inference
-from grader.bots import BOTS, Player
+from grader.bots import Player
 from grader.index import index_of
 from tests.grader import simulated
 
@@ -118,9 +118,3 @@ def test_the_posterior_is_calibrated(knowledge):
             continue
         slack = 3 * np.sqrt(0.25 / inside.sum()) + 0.03
         assert abs(true[inside].mean() - told[inside].mean()) < slack, (low, high)
-
-
-def test_every_bot_plays_every_cause(knowledge):
-    for bot in BOTS.values():
-        for cause in simulated.CAUSES:
-            bot(Player(knowledge, cause, 1))

@@ -2,8 +2,8 @@
 
 import sys
 
-from grader.grade import grade
 from tests.grader import large
+from tests.grader.scoring import grade
 
 
 def calls(events: int) -> int:

@@ -31,7 +31,7 @@ EVERY_KIND = [
     {"kind": "success", "metric": "fraction-of-floor", "threshold": "0.9"},
     {"kind": "fix", "fix": "replace-link", "where": "link:host1-leaf0"},
     {"kind": "verify", "step": "link-rates", "with": {"scope": "all"}, "against": ["floor", "loss"]},
-    {"kind": "prevent", "measures": ["link-metrics"], "alerts": [{"metric": "busbw", "below": 0.8}]},
+    {"kind": "prevent", "measures": ["link-metrics"], "alerts": [{"metric": "busbw-over-floor", "threshold": 0.8}]},
     {"kind": "pause"},
     {"kind": "resume"},
     {"kind": "message", "text": "five minutes left"},

@@ -111,7 +111,7 @@ def test_an_attempt_that_cannot_be_graded_stays_open(plain_ada, monkeypatch):
         raise TranscriptError("event 3 (step): a step that is gone", event=3)
 
     with monkeypatch.context() as patched:
-        patched.setattr("practice.attempts.grade", refuse)
+        patched.setattr("practice.attempts.grading.scorecard", refuse)
         assert plain_ada.do(attempt, "close").status_code == 503
     assert kinds(attempt) == []
     assert plain_ada.do(attempt, "close").status_code == 302

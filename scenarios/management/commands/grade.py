@@ -7,19 +7,19 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 from ruamel.yaml import YAML
 
-from grader.grade import grade
-from grader.rubric import RUBRICS, STANDARD, Rubric, RubricError, rubric_from
+from grader.compare import CAP, HINTS, Change, change
+from grader.rubric import Rubric
 from grader.scorecard import Scorecard
 from grader.transcript import Transcript, TranscriptError, parse_transcript, transcript_schema
-from scenarios import library
+from scenarios import grading, library, rubrics
 from scenarios.errors import BankIncomplete, ScenarioError
-from scenarios.knowledge import knowledge_for
 
 MISUSED = 2
 
@@ -30,10 +30,10 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("files", nargs="*", type=Path, metavar="TRANSCRIPT.json")
-        names = " or ".join(RUBRICS)
         parser.add_argument(
-            "--compare", nargs=2, metavar=("RUBRIC_A", "RUBRIC_B"), help=f"{names}, or a JSON file of name and weights"
-        )
+            "--compare", nargs=2, metavar=("RUBRIC_A", "RUBRIC_B"),
+            help=f"who changes, by how much and why: {', '.join(rubrics.names())}, a revision as NAME@2, or a file",
+        )  # fmt: skip
         parser.add_argument("--schema", action="store_true", help="print the JSON Schema of a transcript")
         parser.add_argument("--json", action="store_true", help="print JSON")
 
@@ -43,24 +43,42 @@ class Command(BaseCommand):
             return
         if not options["files"]:
             raise CommandError("name at least one transcript file", returncode=MISUSED)
-        rubrics = [named_rubric(name) for name in options["compare"] or [STANDARD.name]]
-        graded = [(path, [self.one(path, rubric) for rubric in rubrics]) for path in options["files"]]
-        for text in as_json(graded) if options["json"] else as_lines(graded):
-            self.stdout.write(text)
+        if options["compare"]:
+            lines = self.compared([named_rubric(name) for name in options["compare"]], options)
+        else:
+            cards = [(path, self.one(path, None)) for path in options["files"]]
+            lines = as_json(cards) if options["json"] else as_lines(cards)
+        for line in lines:
+            self.stdout.write(line)
 
-    def one(self, path: Path, rubric: Rubric) -> Scorecard:
+    def compared(self, pair: list[Rubric], options: dict[str, Any]) -> list[str]:
+        names = labels_of(pair)
+        rows = [(path, *(self.one(path, rubric) for rubric in pair)) for path in options["files"]]
+        found = [Compared(path, before, after, change(before, after)) for path, before, after in rows]
+        return compared_json(found, names) if options["json"] else compared_lines(found, names)
+
+    def one(self, path: Path, rubric: Rubric | None) -> Scorecard:
+        """The scorecard of a file, by its track's rubric unless one is given."""
         try:
             transcript = read(path)
-            knowledge = knowledge_for(library.get(transcript.scenario, transcript.revision))
-            if transcript.calibration and transcript.calibration != knowledge.calibration:
-                self.stderr.write(
-                    f"{path}: taken under calibration {transcript.calibration}, scored by {knowledge.calibration}"
-                )
-            return grade(transcript, knowledge, rubric)
+            card = grading.scorecard(transcript, library.get(transcript.scenario, transcript.revision), rubric)
         except TranscriptError as wrong:
             raise CommandError(f"{place(path, wrong.event)}: {wrong}", returncode=MISUSED) from None
         except (ScenarioError, BankIncomplete) as wrong:
             raise CommandError(f"{path}: {wrong}", returncode=MISUSED) from None
+        if transcript.calibration and transcript.calibration != card.calibration:
+            self.stderr.write(f"{path}: taken under calibration {transcript.calibration}, scored by {card.calibration}")
+        return card
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One transcript under two rubrics."""
+
+    path: Path
+    before: Scorecard
+    after: Scorecard
+    change: Change
 
 
 def read(path: Path) -> Transcript:
@@ -82,41 +100,76 @@ def place(path: Path, event: int | None) -> str:
 
 
 def named_rubric(name: str) -> Rubric:
-    """A rubric by name, or from a JSON file `{name, weights}`."""
-    if name in RUBRICS:
-        return RUBRICS[name]
+    """A rubric by name, revision or file. Raises CommandError with one line."""
     try:
-        return rubric_from(json.loads(Path(name).read_text()))
-    except (OSError, json.JSONDecodeError, RubricError) as wrong:
-        known = ", ".join(RUBRICS)
-        raise CommandError(
-            f"rubric {name!r} is neither {known} nor a file that can be read: {wrong}", returncode=MISUSED
-        ) from None
+        return rubrics.named(name)
+    except ScenarioError as wrong:
+        raise CommandError(str(wrong), returncode=MISUSED) from None
 
 
-def as_json(graded: list[tuple[Path, list[Scorecard]]]) -> list[str]:
-    """One object for one transcript; for several, or to compare, a list with the file beside each."""
-    bodies = [[card.model_dump(mode="json") for card in cards] for _, cards in graded]
-    if len(graded) == 1 and len(bodies[0]) == 1:
-        return [json.dumps(bodies[0][0], indent=2)]
-    rows = [
-        {"file": str(path), **({card["rubric"]: card for card in cards} if len(cards) > 1 else cards[0])}
-        for (path, _), cards in zip(graded, bodies, strict=True)
-    ]
-    return [json.dumps(rows, indent=2)]
+def labels_of(pair: list[Rubric]) -> list[str]:
+    """Names that tell the two apart; of one name, with their revisions."""
+    same = pair[0].name == pair[1].name
+    names = [rubric.label if same else rubric.name for rubric in pair]
+    return names if names[0] != names[1] else [f"{names[0]} (A)", f"{names[1]} (B)"]
 
 
-def as_lines(graded: list[tuple[Path, list[Scorecard]]]) -> list[str]:
+def as_json(cards: list[tuple[Path, Scorecard]]) -> list[str]:
+    """One object for one transcript; for several a list with the file beside each."""
+    bodies = [card.model_dump(mode="json") for _, card in cards]
+    if len(cards) == 1:
+        return [json.dumps(bodies[0], indent=2)]
+    return [json.dumps([{"file": str(path), **body} for (path, _), body in zip(cards, bodies, strict=True)], indent=2)]
+
+
+def as_lines(cards: list[tuple[Path, Scorecard]]) -> list[str]:
     lines: list[str] = []
-    for path, cards in graded:
-        if len(cards) > 1:
-            lines.append(f"{path}  " + "  ".join(f"{card.rubric} {100 * card.total:.0f}" for card in cards))
-            continue
-        card = cards[0]
+    for path, card in cards:
         marks = [
             f"  {one.title:<28} {'  – ' if not one.applicable else f'{one.score:4.2f}'}  {one.why}"
             for one in card.criteria.values()
         ]
         labels = f"  ({', '.join(card.labels)})" if card.labels else ""
-        lines += [f"{path}  {100 * card.total:.0f}/100{labels}", *marks]
+        ignored = [f"  event {one.event} ({one.kind}) is of a kind that is not known here" for one in card.ignored]
+        lines += [f"{path}  {100 * card.total:.0f}/100{labels}  by {card.rubric}@{card.rubric_revision}"]
+        lines += [*marks, *ignored]
     return lines
+
+
+def compared_json(found: list[Compared], names: list[str]) -> list[str]:
+    rows = [
+        {
+            "file": str(one.path),
+            names[0]: one.before.model_dump(mode="json"),
+            names[1]: one.after.model_dump(mode="json"),
+            "change": {"total": one.change.by, "because": one.change.because},
+        }
+        for one in found
+    ]
+    return [json.dumps(rows, indent=2)]
+
+
+def compared_lines(found: list[Compared], names: list[str]) -> list[str]:
+    """A line a transcript whose points change, the largest change first; then how many do not."""
+    changed = [one for one in found if points(one.change.by)]
+    changed.sort(key=lambda one: -abs(one.change.by))
+    lines = [f"points by {names[0]} and by {names[1]}, what changes, and because of what"] if changed else []
+    for one in changed:
+        because = ", ".join(
+            f"{part_title(one, part)} {points(by):+.1f}" for part, by in one.change.because.items() if points(by)
+        )
+        total = f"{100 * one.change.before:5.1f} {100 * one.change.after:5.1f} {100 * one.change.by:+6.1f}"
+        lines.append(f"{one.path}  {total}  {because}")
+    return [*lines, f"{len(found) - len(changed)} of {len(found)} unchanged"]
+
+
+def points(share: float) -> float:
+    """A share of the total in points of 100, as printed."""
+    return round(100 * share, 1)
+
+
+def part_title(one: Compared, part: str) -> str:
+    if part in (HINTS, CAP):
+        return {HINTS: "hints", CAP: "cap on a lucky answer"}[part]
+    score = one.after.criteria.get(part) or one.before.criteria[part]
+    return score.title or part

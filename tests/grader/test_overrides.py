@@ -1,0 +1,111 @@
+"""A person's marks beside the machine's, which are never lost."""
+
+from __future__ import annotations
+
+import pytest
+from pydantic import ValidationError
+
+from grader.overrides import CapLifted, Override, OverrideError, with_overrides
+from grader.scorecard import Scorecard
+from tests.grader.played import DIAGNOSE, FIX, FLOOR, SOUND, SPLIT, SUCCESS, VERDICT, VERIFY, transcript, without
+from tests.grader.scoring import grade
+
+
+def said(criterion: str, score: float, reason: str = "Said aloud, not typed.") -> Override:
+    return Override(criterion=criterion, score=score, reason=reason, by="ivan")
+
+
+@pytest.fixture
+def card(knowledge) -> Scorecard:
+    return grade(transcript(without(FLOOR)), knowledge)
+
+
+@pytest.fixture
+def lucky(knowledge) -> Scorecard:
+    return grade(transcript([FLOOR, VERDICT, DIAGNOSE, SUCCESS, FIX, VERIFY]), knowledge)
+
+
+def test_both_marks_and_both_totals_stand_side_by_side(card):
+    found = with_overrides(card, [said("quantify", 0.8)])
+    mark = found.marks["quantify"]
+    assert (mark.machine, mark.score, mark.overrides[0].reason) == (0.0, 0.8, "Said aloud, not typed.")
+    assert found.machine == card
+    assert found.machine_total == card.total
+    assert found.total == pytest.approx(card.total + 0.8 * card.criteria["quantify"].weight)
+
+
+def test_without_an_override_the_totals_agree(card):
+    assert with_overrides(card, []).total == pytest.approx(card.total)
+
+
+def test_a_later_override_counts_and_the_earlier_is_kept(card):
+    found = with_overrides(card, [said("quantify", 0.2), said("quantify", 1.0, "Heard it on the recording.")])
+    assert found.marks["quantify"].score == 1.0
+    assert [one.score for one in found.marks["quantify"].overrides] == [0.2, 1.0]
+
+
+@pytest.mark.parametrize("reason", ["", "   \n"])
+def test_a_reason_is_required(reason):
+    with pytest.raises(ValidationError, match="reason"):
+        said("quantify", 0.5, reason)
+
+
+@pytest.mark.parametrize("score", [-0.1, 1.1, float("nan")])
+def test_a_mark_lies_between_nothing_and_one(score):
+    with pytest.raises(ValidationError, match="score"):
+        said("quantify", score)
+
+
+def test_a_criterion_that_is_not_on_the_card_is_refused_by_name(card):
+    with pytest.raises(OverrideError, match=r'"charm" is not on this scorecard; it holds quantify'):
+        with_overrides(card, [said("charm", 1.0)])
+
+
+def test_marking_what_did_not_apply_makes_it_apply(knowledge):
+    slow = {**SPLIT, "finding": "one-rank-slow-compute"}
+    card = grade(transcript([FLOOR, slow], cause="throttled-rank"), knowledge)
+    assert not card.criteria["bisect"].applicable
+    found = with_overrides(card, [said("bisect", 1.0)])
+    assert sum(mark.weight for mark in found.marks.values()) == pytest.approx(1)
+    assert found.marks["bisect"].weight == pytest.approx(0.10)
+    assert found.marks["bisect"].applicable is False
+
+
+def test_hints_cost_what_they_cost(knowledge):
+    hinted = grade(transcript([{"kind": "hint", "level": 3}, *SOUND]), knowledge)
+    assert with_overrides(hinted, [said("quantify", 0.0)]).total == pytest.approx(1 - 0.22 - 0.12)
+
+
+def test_a_lucky_answer_stays_capped_until_the_cap_is_lifted_with_a_reason(lucky):
+    marks = [said("rule-outs", 1.0), said("split", 1.0), said("bisect", 1.0)]
+    assert with_overrides(lucky, marks).total == lucky.cap == 0.30
+    lifted = CapLifted(reason="Talked the readings through on the whiteboard.", by="ivan")
+    assert with_overrides(lucky, marks, lifted).total > 0.5
+    with pytest.raises(ValidationError, match="reason"):
+        CapLifted(reason=" ", by="ivan")
+
+
+def test_a_scorecard_kept_before_these_fields_still_reads(card):
+    newer = ("track", "rubric_revision", "cap", "alerts", "diagnosis", "ignored")
+    body = {name: value for name, value in card.model_dump(mode="json").items() if name not in newer}
+    body["criteria"] = {
+        name: {field: v for field, v in mark.items() if field != "rubric_weight"}
+        for name, mark in body["criteria"].items()
+    }
+    old = Scorecard.model_validate(body)
+    assert old.rubric_revision == 1
+    assert with_overrides(old, [said("quantify", 1.0)]).total > old.total
+
+
+def test_what_an_old_scorecard_does_not_weigh_is_refused(knowledge):
+    slow = {**SPLIT, "finding": "one-rank-slow-compute"}
+    card = grade(transcript([FLOOR, slow], cause="throttled-rank"), knowledge)
+    bisect = card.criteria["bisect"].model_copy(update={"rubric_weight": None})
+    old = card.model_copy(update={"criteria": {**card.criteria, "bisect": bisect}})
+    with pytest.raises(OverrideError, match="too old to say what it weighs"):
+        with_overrides(old, [said("bisect", 1.0)])
+
+
+def test_the_result_is_data(card):
+    found = with_overrides(card, [said("quantify", 1.0)])
+    assert type(found).model_validate_json(found.model_dump_json()) == found
