@@ -129,9 +129,16 @@ def rank_of(setting: Setting, fault: Fault) -> int:
 
 
 def trained(raw: Mapping[str, Any], rank: int = 0) -> bool:
-    """Whether the main phase of the run was the training job, step by step, and had that rank."""
+    """Whether the main phase of the run was the training job, timed step by step, and had that rank.
+
+    A script that may hang only counts its steps, and a job that saves keeps no times of its phases.
+    """
     ranks = raw["ranks"]
-    return len(ranks) > rank and all("steps" in one and one["steps"] for one in ranks)
+    return len(ranks) > rank and all(_is_timed(one.get("steps")) for one in ranks)
+
+
+def _is_timed(steps: Any) -> bool:
+    return isinstance(steps, list) and bool(steps) and "input_s" in steps[0]
 
 
 def each_step(raw: Mapping[str, Any]) -> list[Mapping[str, Any]]:

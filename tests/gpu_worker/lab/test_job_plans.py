@@ -6,6 +6,7 @@ import pytest
 
 from gpu_worker.errors import BadSpec, FaultDidNotFire
 from gpu_worker.faults import FAULTS
+from gpu_worker.faults.base import trained
 from gpu_worker.jobs.shape import GRADIENT_BYTES, reduced_bytes
 from gpu_worker.lab.plan import plan_run
 from gpu_worker.probes import PROBES
@@ -108,3 +109,10 @@ def test_a_run_that_does_not_show_the_fault_at_work_is_refused(cause, ranks):
     raw = {"ranks": ranks, "setting": Setting().model_dump(), "job": Job(measured_steps=2, microbatch=9).model_dump()}
     with pytest.raises(FaultDidNotFire, match="should"):
         FAULTS[cause].fired(Fault(cause=cause, place="rank:1"), raw)
+
+
+@pytest.mark.parametrize("steps", [36, [], [{"loss": 5.0}]], ids=["counted", "none", "saved"])
+def test_only_steps_that_were_timed_prove_anything_about_the_job(steps):
+    assert not trained({"ranks": [{"steps": steps}] * 4})
+    assert not trained({"ranks": [{}] * 4})
+    assert trained({"ranks": [{"steps": [{"input_s": 0.1}]}] * 4}) and not trained({"ranks": []})
