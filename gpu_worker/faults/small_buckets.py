@@ -19,9 +19,8 @@ from gpu_worker.faults.base import (
     refuse_place,
     trained,
 )
-from gpu_worker.jobs.shape import DIMENSIONS, gradient_sizes
+from gpu_worker.jobs.shape import DIMENSIONS, planned_buckets
 from gpu_worker.specs import Fault, Job, Setting
-from grader.physics import ddp_buckets
 
 ID = "small-buckets"
 MEBIBYTE = 1 << 20
@@ -53,8 +52,7 @@ def fired(fault: Fault, raw: Mapping[str, Any]) -> dict[str, Any]:
     if not trained(raw):
         return NOT_EXERCISED
     job = raw["job"]
-    sizes = gradient_sizes(job["small_tensors"], job["communication_dtype"])
-    expected = len(ddp_buckets(sizes, params_of(BucketParams, fault).cap_bytes))
+    expected = len(planned_buckets(params_of(BucketParams, fault).cap_bytes, small_tensors=job["small_tensors"]))
     seen = {sum("what" not in one for one in step["collectives"]) for step in each_step(raw)}
     if seen != {expected}:
         raise FaultDidNotFire(f"a step should reduce {expected} buckets, but they reduced {sorted(seen)}")

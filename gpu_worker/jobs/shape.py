@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from grader.physics import ddp_buckets
+
 if TYPE_CHECKING:
     from gpu_worker.specs import Job
 
@@ -72,6 +74,17 @@ SMALL_MESSAGE_BYTES = 64_000
 def gradient_sizes(small_tensors: int = 0, dtype: str = "float32") -> list[int]:
     """Bytes of each gradient as it is reduced, in the order in which the model registers its parameters."""
     return [numbers * WIRE_BYTES[dtype] for numbers in DIMENSIONS.tensors(small_tensors)]
+
+
+def planned_buckets(
+    cap_bytes: float, first_cap_bytes: float | None = None, *, small_tensors: int = 0, dtype: str = "float32"
+) -> list[float]:
+    """Bytes on the wire of each bucket by the rule of DDP, in the order of launch.
+
+    A cap counts the gradients as the model has them, in float32, whatever is sent of them.
+    """
+    share = WIRE_BYTES[dtype] / FLOAT32_BYTES
+    return [share * size for size in ddp_buckets(gradient_sizes(small_tensors), cap_bytes, first_cap_bytes)]
 
 
 def reduced_bytes(job: Job) -> int:

@@ -7,12 +7,11 @@ from statistics import median
 from typing import Any
 
 from gpu_worker import figures
-from gpu_worker.jobs.shape import gradient_sizes
+from gpu_worker.jobs.shape import planned_buckets
 from gpu_worker.probes import _job
 from gpu_worker.probes.base import INCONCLUSIVE, Decisive, Probe, ProbeResult, Reading, Series
 from gpu_worker.readable import say
 from gpu_worker.specs import Job, WholeRun
-from grader.physics import ddp_buckets
 
 MEBIBYTE = 1 << 20
 # Upper bounds of the classes in which sizes are shown.
@@ -64,8 +63,8 @@ def read(run: WholeRun, params: Mapping[str, str]) -> ProbeResult:
 def _planned(job: Job) -> list[float]:
     """Bytes of each bucket by the rule of DDP, in the order of launch."""
     first_mb = job.first_bucket_mb or job.bucket_cap_mb
-    sizes = gradient_sizes(job.small_tensors, job.communication_dtype)
-    return ddp_buckets(sizes, job.bucket_cap_mb * MEBIBYTE, first_mb * MEBIBYTE)
+    caps = job.bucket_cap_mb * MEBIBYTE, first_mb * MEBIBYTE
+    return planned_buckets(*caps, small_tensors=job.small_tensors, dtype=job.communication_dtype)
 
 
 def _row(collectives: Sequence[Mapping[str, Any]], planned: Sequence[float], at: int) -> tuple[Any, ...]:

@@ -7,7 +7,7 @@ import pytest
 from gpu_worker.errors import BadSpec, FaultDidNotFire
 from gpu_worker.faults import FAULTS
 from gpu_worker.faults.base import trained
-from gpu_worker.jobs.shape import GRADIENT_BYTES, reduced_bytes
+from gpu_worker.jobs.shape import GRADIENT_BYTES, planned_buckets, reduced_bytes
 from gpu_worker.lab.plan import plan_run
 from gpu_worker.probes import PROBES
 from gpu_worker.probes.base import variants
@@ -116,3 +116,9 @@ def test_only_steps_that_were_timed_prove_anything_about_the_job(steps):
     assert not trained({"ranks": [{"steps": steps}] * 4})
     assert not trained({"ranks": [{}] * 4})
     assert trained({"ranks": [{"steps": [{"input_s": 0.1}]}] * 4}) and not trained({"ranks": []})
+
+
+def test_rounded_gradients_go_in_as_many_buckets_of_half_the_bytes():
+    """DDP fills a bucket by what the model holds, whatever is sent of it."""
+    whole, half = (planned_buckets(500, small_tensors=112, dtype=dtype) for dtype in ("float32", "bfloat16"))
+    assert len(whole) > 100 and half == [size / 2 for size in whole]
