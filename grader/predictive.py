@@ -23,6 +23,7 @@ EDGE = 1e-4  # a share cannot be told from its bound closer than this
 POINTS = 2048
 POSTERIOR_DRAWS = 256
 CORRELATED_BELOW = 0.05
+NO_TWO_ARE_ONE = 1e-9
 FITS_FROM = 0.05
 MIN_RUNS_TO_FIT = 8
 
@@ -144,8 +145,10 @@ def _fit(data: np.ndarray, columns: tuple[int, ...], prior_covariance: np.ndarra
     part, width = data[:, columns], len(columns)
     centred = part - part.mean(axis=0)
     nu0 = width + 1  # worth two runs in one dimension
-    psi0 = nu0 * prior_covariance[np.ix_(columns, columns)]
-    return Block(columns, part.mean(axis=0), len(part), nu0 + len(part) - 1, psi0 + centred.T @ centred)
+    psi = nu0 * prior_covariance[np.ix_(columns, columns)] + centred.T @ centred
+    # Two readings that always move together leave no room between them, and a matrix without an inverse.
+    psi += NO_TWO_ARE_ONE * np.diag(np.diagonal(psi))
+    return Block(columns, part.mean(axis=0), len(part), nu0 + len(part) - 1, psi)
 
 
 def _without(data: np.ndarray, row: int, blocks: list[Block], prior_covariance: np.ndarray) -> list[Block]:
@@ -195,7 +198,9 @@ def _predictive_log_density(blocks: list[Block], points: np.ndarray) -> np.ndarr
     total = np.zeros(len(points))
     for block in blocks:
         own = points[:, list(block.columns)]
-        total += stats.multivariate_t.logpdf(own, block.mean, block.shape, df=block.df)
+        units = _units(block.shape)
+        shape = block.shape / np.outer(units, units)
+        total += stats.multivariate_t.logpdf((own - block.mean) / units, shape=shape, df=block.df) - np.log(units).sum()
     return total
 
 
@@ -217,11 +222,18 @@ def _posterior_draws(block: Block, seed: int) -> tuple[np.ndarray, np.ndarray]:
         bartlett[:, i, i] = np.sqrt(stats.chi2.ppf(uniform[:, i], block.nu - i))
     for number, (row, column) in enumerate(lower):
         bartlett[:, row, column] = stats.norm.ppf(uniform[:, 2 * width + number])
-    precision_root = np.linalg.cholesky(np.linalg.inv(block.psi)) @ bartlett
+    units = _units(block.psi)
+    correlation = block.psi / np.outer(units, units)
+    precision_root = np.linalg.cholesky(np.linalg.inv(correlation)) / units[:, None] @ bartlett
     # Solving with the root's transpose turns standard normals into draws of variance precision⁻¹.
     standard = stats.norm.ppf(uniform[:, width : 2 * width])[:, :, None]
     spread = np.linalg.solve(np.swapaxes(precision_root, 1, 2), standard)[:, :, 0]
     return block.mean + spread / math.sqrt(block.runs), precision_root
+
+
+def _units(covariance: np.ndarray) -> np.ndarray:
+    """Standard deviations (d,): readings of very different spread are measured each in its own, or the small are lost."""
+    return np.asarray(np.sqrt(np.diagonal(covariance)))
 
 
 def _normal_log_density(means: np.ndarray, precision_root: np.ndarray, points: np.ndarray) -> np.ndarray:

@@ -48,12 +48,17 @@ def calibrate(scenario: Scenario, *, now: datetime) -> Calibration:
 
 
 def untouched_by(scenario: Scenario, banked: list[Head]) -> dict[str, list[str]]:
-    """By experiment: causes whose fault cannot touch it, in any banked instance, and that have no run of their own."""
+    """By experiment: causes without a run of their own, because the fault cannot touch it in some banked instance.
+
+    It may in others (a rank behind a far leaf is packed there only where it is the first): once one of those has a run,
+    the cause is told by that.
+    """
     found: dict[str, list[str]] = {}
     for key in offered.experiments_of(scenario.table):
         for bound in scenario.causes:
             own = [one for one in banked if one.instance.cause == bound.id]
-            if own and all((NOTHING, key) not in one.held and is_shared(one.instance, key) for one in own):
+            measured = any((NOTHING, key) in one.held for one in own)
+            if not measured and any(is_shared(one.instance, key) for one in own):
                 found.setdefault(key, []).append(bound.id)
     return found
 

@@ -45,7 +45,7 @@ def fired(fault: Fault, raw: Mapping[str, Any]) -> dict[str, Any]:
     """Every rank really trained on that many samples in every step."""
     if not trained(raw):
         return NOT_EXERCISED
-    return prove_samples(raw, params_of(ComparisonParams, fault).samples)
+    return prove_samples(raw, params_of(ComparisonParams, fault).samples * raw["job"]["accumulation"])
 
 
 FAULT = FaultKind(
