@@ -20,6 +20,7 @@ from scenarios.instances import NOTHING, Instance, is_shared
 from scenarios.offered import JOB
 from scenarios.tables_file import Calibration, Observation
 
+ANY_WORK = (0.0, float("inf"))
 CLASS_FIELDS = ("cores", "kernel", "backend", "torch", "machine")
 
 
@@ -45,7 +46,7 @@ def calibrate(scenario: Scenario, *, now: datetime) -> Calibration:
         runs=dict(sorted(Counter(one.instance.cause for one in banked).items())),
         tables=built,
         pairs=pairs,
-        reports={"useful_work": reports.useful_work(slowdowns, scenario.headline)},
+        reports={"useful_work": reports.useful_work(slowdowns, scenario.headline or ANY_WORK)},
         observations=sorted(observed, key=lambda one: (one.variant, one.cause, one.instance)),
     )
     return calibration.model_copy(update={"reports": {**calibration.reports, **reports.of(scenario, calibration)}})

@@ -255,7 +255,8 @@ def rubric_faults(scenario: Scenario) -> Iterator[Finding]:
         yield ("rubric",), f'there is no rubric "{scenario.rubric}"{near}'
     if scenario.track in scenario.tracks:
         yield ("tracks",), f'"{scenario.track}" is its own track already; leave it out'
-    if not 0 < scenario.headline[0] < scenario.headline[1] <= 1:
+    low, high = scenario.headline or (0.5, 1.0)
+    if not 0 < low < high <= 1:
         yield ("headline",), "headline is a range of shares, the lower first, like [0.45, 0.70]"
 
 

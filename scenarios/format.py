@@ -132,9 +132,10 @@ class Scenario(Part):
         default=0.85, gt=0, le=1, description="Fraction of the floor from which a collective counts as at it."
     )
     mfu_before: float = Field(default=0.40, gt=0, le=1, description="Model FLOPs utilisation of the healthy run.")
-    headline: tuple[float, float] = Field(
+    headline: tuple[float, float] | None = Field(
         default=(0.45, 0.70),
-        description="Useful work a second that causes leave, as shares of healthy: the brief's range.",
+        description="Useful work a second that causes leave, as shares of healthy: the brief's range. `null` where "
+        "speed is not what was lost.",
     )
     brief: Text = Field(
         description="Markdown. Measured numbers stand in braces: {mfu_before} {mfu_now} {work_ratio} {step_before} "

@@ -54,7 +54,7 @@ def paths_pass(subject: Subject) -> Line:
     if lacking:
         ready = len(stored) - len(lacking)
         return Line("golden", claim, f"{ready} of {len(stored)} causes have {INSTANCES}", "unknown", lacking)
-    walked = [walk(subject.knowledge, cause, one) for cause, found in stored.items() for one in found[:INSTANCES]]
+    walked = [walk(subject, cause, one) for cause, found in stored.items() for one in found[:INSTANCES]]
     least = min(walked, key=lambda path: path.total)
     figure = (
         f"{sum(path.passed for path in walked)} of {len(walked)} pass; lowest {100 * least.total:.0f} ({least.cause})"
@@ -63,11 +63,11 @@ def paths_pass(subject: Subject) -> Line:
     return Line("golden", claim, figure, verdict(not wrong), wrong)
 
 
-def walk(knowledge: Knowledge, cause: str, findings: Findings) -> Path:
-    player = Replayed(knowledge, cause, findings)
+def walk(subject: Subject, cause: str, findings: Findings) -> Path:
+    player = Replayed(subject.knowledge, cause, findings)
     bots.BOTS["greedy-information"](player)
     named = next(event["causes"][0] for event in reversed(player.events) if event["kind"] == "diagnose")
-    return Path(cause, grade(player.transcript(), knowledge).total, named)
+    return Path(cause, grade(player.transcript(), subject.knowledge).total, named)
 
 
 def stored_instances(subject: Subject) -> dict[str, list[Findings]]:

@@ -14,6 +14,8 @@ FRACTION = "fraction_of_floor"
 
 def headline(subject: Subject) -> Line:
     """Median useful work a second of each cause's runs, as a share of the healthy run before."""
+    if subject.scenario.headline is None:
+        return Line("headline", "useful work is what was lost", "the scenario says that it is not", "no question")
     low, high = subject.scenario.headline
     claim = f"useful work under every cause lies at {low:.0%} to {high:.0%} of healthy (median of its runs)"
     reported = subject.calibration.reports.get("useful_work", {})

@@ -141,6 +141,13 @@ def test_what_is_not_calibrated_is_not_exported(exported, empty):
     assert list(empty.glob("x.zip*")) == []
 
 
+def test_a_folder_that_is_not_there_is_named(exported, empty):
+    import_archive(exported)
+    with pytest.raises(CommandError, match="No such file or directory") as caught:
+        call_command("scenario", "export", KEY, "--to", str(empty / "none" / "x.zip"))
+    assert caught.value.returncode == 2
+
+
 def escaping(name: str) -> Callable[[Members], Members]:
     return lambda members: signed({**members, name: b"{}"})
 

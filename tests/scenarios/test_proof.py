@@ -151,6 +151,12 @@ def test_a_cause_outside_the_headline_is_named(subject):
     assert work.headline(dataclasses.replace(subject, calibration=empty)).verdict == "unknown"
 
 
+def test_what_a_scenario_does_not_ask_for_is_no_question(subject):
+    resumed = changed(subject, track="checkpoints", headline=None, steps=("per-rank-step-times",))
+    lines = (search.splits_first, search.bisects, work.headline, search.change_log_suggests)
+    assert {claim(resumed).verdict for claim in (*lines, work.compute_spares_the_fabric)} == {"no question"}
+
+
 def test_a_golden_path_that_cannot_name_its_cause_does_not_pass(subject):
     few = changed(subject, steps=("per-rank-step-times", "microbenchmark", "change-log"))
     line = golden.paths_pass(few)

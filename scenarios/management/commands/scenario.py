@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 from argparse import SUPPRESS, ArgumentParser
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -127,12 +129,14 @@ class Command(BaseCommand):
     def do_export(self, options: dict[str, Any]) -> None:
         scenario = library.named(options["key"])
         file = options["to"] or Path(f"{scenario.key}@{scenario.revision}.zip")
-        manifest = archive.export(scenario, file)
+        with files_named():
+            manifest = archive.export(scenario, file)
         said = f"{file}: {len(manifest.members)} members, {file.stat().st_size / 1e6:.2f} MB"
         self.say(options, {"file": str(file), **manifest.model_dump()}, [said])
 
     def do_import(self, options: dict[str, Any]) -> None:
-        brought = archive_in.import_archive(options["file"])
+        with files_named():
+            brought = archive_in.import_archive(options["file"])
         scenario = brought.scenario
         state = {"key": scenario.key, "revision": scenario.revision, "file": str(brought.file)}
         said = f"{scenario.key} revision {scenario.revision}: {brought.written} new files, {brought.file.name}"
@@ -198,3 +202,12 @@ class Command(BaseCommand):
         """JSON where it was asked for, else lines."""
         for line in [json.dumps(value, indent=2)] if options["json"] else lines:
             self.stdout.write(line)
+
+
+@contextmanager
+def files_named() -> Iterator[None]:
+    """A file that cannot be read or written is bad input, not a fault of ours."""
+    try:
+        yield
+    except OSError as failed:
+        raise CommandError(f"{failed.filename}: {failed.strerror}", returncode=MISUSED) from None
