@@ -1,29 +1,33 @@
-"""Continuous mixed runs, and what grows meanwhile: `python -m bench.soak [MINUTES] [SEED]`.
+"""Continuous mixed runs, and what grows meanwhile: `python -m bench.soak [--minutes M] [--seed S] [--keep FOLDER]`.
 
-Faults, steps' experiments and healthy runs in random order with one warm launcher, as a lab worker has it. After each
-run the memory, open files and network namespaces of the launcher and of its owner are read from the kernel. The first
-runs warm caches up and are left out; growth is the median of the last third over that of the first. Exit 1 where
-something grew by more than 5 %.
+The runs of the matrix in random order with one warm launcher, as a lab worker has it. With a folder of the matrix,
+those that it lacks come first and are kept there: half an hour serves both. After each run the memory, open files and
+network namespaces of the launcher and of its owner are read from the kernel. The first runs warm caches up and are left
+out; growth is the median of the last third over that of the first. Exit 1 where something grew by more than 5 %.
 """
 
 from __future__ import annotations
 
+import argparse
+import itertools
 import json
 import os
 import random
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from gpu_worker.errors import LabError
+from gpu_worker.errors import FaultDidNotFire, LabError, RunFailed
 from gpu_worker.faults import FAULTS
 from gpu_worker.lab import run as lab
-from gpu_worker.matrix.trials import in_launch, pairs
+from gpu_worker.matrix.digest import digest
+from gpu_worker.matrix.store import Store
+from gpu_worker.matrix.trials import launches, pairs
 from gpu_worker.specs import ExperimentSpec
 from tests.gpu_worker.lab.leftovers import networks_of
 
@@ -33,6 +37,7 @@ STEADY_COUNT = 2
 LEFT_OUT = 5
 SETTLE_S = 0.5
 MINUTES = 30.0
+LAUNCHES = 20
 
 
 @dataclass(frozen=True)
@@ -88,37 +93,50 @@ def growths(samples: Sequence[Sample]) -> list[Growth]:
     ]
 
 
-def specs(chance: random.Random) -> Callable[[], ExperimentSpec]:
-    """Draws what a step of the palette would run: any fault in any experiment that it declares, a third healthy."""
-    known = pairs(FAULTS.values())
-
-    def draw() -> ExperimentSpec:
-        pair = chance.choice(known)
-        return in_launch(pair.healthy if chance.random() < 1 / 3 else pair.faulted, chance.randrange(40))
-
-    return draw
+def specs(chance: random.Random, store: Store | None) -> Iterator[ExperimentSpec]:
+    """Every run of the matrix in random order, those that the store lacks before the others, and then anew."""
+    wanted = launches(pairs(FAULTS.values()), LAUNCHES)
+    chance.shuffle(wanted)
+    if store:
+        wanted.sort(key=lambda spec: store.has(digest(spec)))
+    return itertools.cycle(wanted)
 
 
-def soak(minutes: float, seed: int, tell: Callable[[str], None] = print) -> dict[str, Any]:
+def soak(minutes: float, seed: int, store: Store | None, tell: Callable[[str], None] = print) -> dict[str, Any]:
     """Runs until the time is over. {"runs", "ended_otherwise", "growth": [...], "holds"}."""
     os.environ["RANK37_ACCEPT_DISTURBED"] = "3"  # what grows is asked, not what the runs read
-    draw, samples, otherwise, runs = specs(random.Random(seed)), [], Counter[str](), Counter[str]()
+    samples: list[Sample] = []
+    runs, otherwise = Counter[str](), Counter[str]()
     deadline = time.monotonic() + 60 * minutes
     lab.warm_up()
     try:
-        while time.monotonic() < deadline:
-            spec = draw()
+        for spec in specs(random.Random(seed), store):
+            if time.monotonic() >= deadline:
+                break
             runs["+".join(fault.cause for fault in spec.faults) or "healthy"] += 1
-            try:
-                lab.run_experiment(spec)
-            except LabError as problem:
-                otherwise[type(problem).__name__] += 1
+            if problem := _run(spec, store):
+                otherwise[problem] += 1
             time.sleep(SETTLE_S)  # until the next fabric stands: half of one would read as fewer namespaces
             samples.append(sample(lab.launcher_pid()))
             tell(f"{len(samples)} {spec.key} {samples[-1]}")
     finally:
         lab.close()
     return summary(samples, runs, otherwise)
+
+
+def _run(spec: ExperimentSpec, store: Store | None) -> str:
+    """The kind of what ended it, or nothing. A run that was disturbed is no measurement, and is not kept."""
+    try:
+        run = lab.run_experiment(spec)
+    except (FaultDidNotFire, RunFailed) as problem:
+        if store:
+            store.keep_failure(digest(spec), problem)
+        return type(problem).__name__
+    except LabError as problem:
+        return type(problem).__name__
+    if store and not run.provenance["accepted_disturbed"]:
+        store.keep(digest(spec), run)
+    return ""
 
 
 def summary(samples: Sequence[Sample], runs: Counter[str], otherwise: Counter[str]) -> dict[str, Any]:
@@ -150,8 +168,12 @@ def _files(pid: int) -> int:
 
 
 def main(argv: list[str]) -> int:
-    minutes = float(argv[0]) if argv else MINUTES
-    told = soak(minutes, int(argv[1]) if len(argv) > 1 else 37)
+    parser = argparse.ArgumentParser(prog="python -m bench.soak")
+    parser.add_argument("--minutes", type=float, default=MINUTES)
+    parser.add_argument("--seed", type=int, default=37)
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="DATA_DIR/matrix: runs are kept in it")
+    asked = parser.parse_args(argv)
+    told = soak(asked.minutes, asked.seed, Store(asked.keep) if asked.keep else None)
     print(json.dumps(told, indent=2))
     return 0 if told["holds"] else 1
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 import re
 from functools import cache
-from typing import Literal
+from typing import Any, Literal
 
 import pint
 
-Kind = Literal["time", "data", "rate", "ratio", "count"]
+# `ratio` is a share, read and written in per cent; `factor` is how many times, read and written as it is.
+Kind = Literal["time", "data", "rate", "ratio", "factor", "count", "compute", "compute-rate"]
 
 MAX_CHARACTERS = 64
 LARGEST = 1e30  # far past any cluster; keeps every later product finite
@@ -25,24 +26,34 @@ BASE_UNIT: dict[Kind, str] = {
     "data": "byte",
     "rate": "bit_per_second",
     "ratio": "one",
+    "factor": "one",
     "count": "one",
+    "compute": "flop",
+    "compute-rate": "flop_per_second",
 }
 EXAMPLE: dict[Kind, str] = {
     "time": "5.6 s",
     "data": "280 GB",
     "rate": "400 Gb/s",
     "ratio": "93 % or 0.93",
-    "count": "1024",
+    "factor": "1.34",
+    "count": "1024 or 70B",
+    "compute": "1.5 EFLOP",
+    "compute-rate": "312 TFLOP/s",
 }
 MEANING: dict[str, str] = {
     "time": "a time",
     "data": "an amount of data",
     "rate": "a rate",
     "ratio": "a ratio",
+    "factor": "a factor",
     "count": "a number",
+    "compute": "an amount of computing",
+    "compute-rate": "a speed of computing",
 }
 
 DECIMAL = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
+LARGER = {"E": 1e18, "Z": 1e21, "Y": 1e24}  # of operations; nobody has so many bytes
 BINARY = {"Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40}
 TIMES = {
     "s": 1.0, "sec": 1.0, "secs": 1.0, "second": 1.0, "seconds": 1.0,
@@ -53,8 +64,33 @@ TIMES = {
     "h": 3600.0, "hour": 3600.0, "hours": 3600.0, "d": 86400.0, "day": 86400.0, "days": 86400.0,
 }  # fmt: skip
 RATIOS = {"%": 0.01, "percent": 0.01, "x": 1.0, "×": 1.0}
+# Only where a number is asked for: elsewhere B is a byte.
+MULTIPLES = {"k": 1e3, "K": 1e3, "M": 1e6, "million": 1e6, "B": 1e9, "billion": 1e9, "T": 1e12, "trillion": 1e12}
 PER_SECOND = ("/s", "/sec", "/second", "ps")
 AMBIGUOUS = re.compile(r"^[mgtp]b(/s|/sec|/second)?$")  # `280 gb` is eight times off for one of its two readers
+
+COUNTED_OUT_BELOW = 1e6
+# (name, factor, from which size). 508 s and 90 min are read more easily than 8.47 min and 1.5 h.
+TIME_STEPS = (
+    ("d", 86400.0, 2 * 86400.0),
+    ("h", 3600.0, 2 * 3600.0),
+    ("min", 60.0, 10 * 60.0),
+    *((name, TIMES[name], TIMES[name]) for name in ("s", "ms", "µs", "ns")),
+)
+
+
+def _prefixed(unit: str, prefixes: dict[str, float]) -> tuple[tuple[str, float, float], ...]:
+    return tuple((prefix + unit, factor, factor) for prefix, factor in reversed(prefixes.items()))
+
+
+STEPS: dict[Kind, tuple[tuple[str, float, float], ...]] = {
+    "time": TIME_STEPS,
+    "data": _prefixed("B", DECIMAL),
+    "rate": _prefixed("b/s", DECIMAL),
+    "compute": _prefixed("FLOP", {**DECIMAL, **LARGER}),
+    "compute-rate": _prefixed("FLOP/s", {**DECIMAL, **LARGER}),
+    "count": tuple((name, MULTIPLES[name], MULTIPLES[name]) for name in ("trillion", "billion", "million")),
+}
 
 NUMBER = re.compile(r"^(?P<number>[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)\s*(?P<unit>[^\s\d].*)?$")
 
@@ -76,15 +112,17 @@ def _data_units() -> dict[str, tuple[str, float]]:
 
 
 @cache
-def registry() -> pint.UnitRegistry:
-    """An empty pint registry with seconds, bits, bytes, bits a second and plain numbers; nothing else."""
-    units: pint.UnitRegistry = pint.UnitRegistry(None, cache_folder=None)
+def registry() -> pint.UnitRegistry[Any]:
+    """An empty pint registry with seconds, bits, bytes, bits a second, FLOP and plain numbers; nothing else."""
+    units: pint.UnitRegistry[Any] = pint.UnitRegistry(None, cache_folder=None)
     for line in (
         "second = [time] = s",
         "bit = [data] = b",
         "byte = 8 bit = B",
         "bit_per_second = [rate] = bps",
         "byte_per_second = 8 bit_per_second = Bps",
+        "flop = [compute]",
+        "flop_per_second = [compute_rate]",
         "one = []",
     ):
         units.define(line)
@@ -100,40 +138,59 @@ def _tokens() -> dict[str, tuple[str, str, float]]:
         tokens[token] = ("data", unit, factor)
         for ending in PER_SECOND:
             tokens[token + ending] = ("rate", f"{unit}_per_second", factor)
+    for prefix, factor in {**DECIMAL, **LARGER}.items():
+        for flop in ("FLOP", "FLOPs", "flop", "flops"):
+            tokens[prefix + flop] = ("compute", "flop", factor)
+            tokens[prefix + flop + "/s"] = ("compute-rate", "flop_per_second", factor)
+        tokens[prefix + "FLOPS"] = ("compute-rate", "flop_per_second", factor)
     return tokens
 
 
-def parse_quantity(text: str, kind: Kind) -> float:
-    """The value of `text` in SI: seconds, bytes, bits/s, or a plain number for a ratio or a count.
+# What people write for a rate although it names an amount: bits as `tc` does, FLOPs as data sheets do.
+ALSO_A_RATE = {("rate", "bit"): "bit_per_second", ("compute-rate", "flop"): "flop_per_second"}
+
+
+def parse_quantity(text: str, kind: Kind, may_be_zero: bool = False) -> float:
+    """The value of `text` in SI: seconds, bytes, bits/s, FLOP, FLOP/s, or a plain number for the other kinds.
 
     Sizes are decimal unless written KiB, MiB, GiB. A rate is one token (`Gb/s`, `Gbit/s`, `Gbps`, `GB/s`), or bits
-    alone (`400Mbit`, as `tc` writes it). Raises QuantityError with a sentence that says what to type.
+    alone (`400Mbit`, as `tc` writes it); a number may be `70B` or `70 billion`. Zero is refused unless it
+    `may_be_zero`. Raises QuantityError with a sentence that says what to type.
     """
     cleaned = _clean(text, kind)
     match = NUMBER.match(cleaned)
     if not match:
         raise QuantityError(f"I cannot read “{_shorten(cleaned)}”. {_hint(kind)}")
     number, token = float(match["number"]), (match["unit"] or "").strip()
-    _check_number(number, match["number"], kind)
+    _check_number(number, match["number"], kind, may_be_zero)
     value = _convert(number, token, kind)
-    if not SMALLEST <= value <= LARGEST:
+    if not (may_be_zero and value == 0) and not SMALLEST <= value <= LARGEST:
         raise QuantityError(f"“{_shorten(cleaned)}” is outside anything a cluster has. {_hint(kind)}")
     return value
 
 
 def format_quantity(value: float, kind: Kind) -> str:
-    """SI value as a person would write it, three figures: 5.6 s, 280 GB, 400 Gb/s, 93 %."""
+    """SI value as a person would write it, three figures: 5.6 s, 280 GB, 400 Gb/s, 93 %, 1.34 ×, 175 billion."""
     if kind == "ratio":
         return f"{value * 100:.3g} %"
-    if kind == "count":
+    if kind == "factor":
+        return f"{value:.4g} ×"
+    if kind == "count" and abs(value) < COUNTED_OUT_BELOW:
         return f"{value:.6g}"
-    if kind == "time":
-        steps: list[tuple[str, float]] = [("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9)]
-    else:
-        ending = "B" if kind == "data" else "b/s"
-        steps = [(prefix + ending, factor) for prefix, factor in reversed(DECIMAL.items())]
-    name, factor = next(((n, f) for n, f in steps if abs(value) >= f), steps[-1])
-    return f"{value / factor:.3g} {name}" if abs(value / factor) < 1000 else f"{value / factor:,.0f} {name}"
+    name, factor = _readable_unit(value, kind)
+    scaled = value / factor
+    if abs(scaled) < 1000:
+        return f"{scaled:.3g} {name}"
+    return f"{scaled:,.0f} {name}" if abs(scaled) < COUNTED_OUT_BELOW else f"{scaled:.3g} {name}"
+
+
+def _readable_unit(value: float, kind: Kind) -> tuple[str, float]:
+    """(name, factor) of the largest unit that the value reaches once it is rounded: 999.7 MB is 1 GB, not 1e+03 MB."""
+    steps = STEPS[kind]
+    for name, factor, least in steps:
+        if abs(float(f"{value / factor:.3g}")) * factor >= least or (value == 0 and factor == 1):
+            return name, factor
+    return steps[-1][:2]
 
 
 def _clean(text: str, kind: Kind) -> str:
@@ -152,16 +209,19 @@ def _clean(text: str, kind: Kind) -> str:
     return cleaned
 
 
-def _check_number(number: float, written: str, kind: Kind) -> None:
+def _check_number(number: float, written: str, kind: Kind, may_be_zero: bool) -> None:
     if not math.isfinite(number):
         raise QuantityError(f"{written} is larger than any number I can hold. {_hint(kind)}")
-    if number <= 0:
-        raise QuantityError(f"{MEANING[kind].capitalize()} must be more than zero, and {written} is not. {_hint(kind)}")
+    if number < 0 or (number == 0 and not may_be_zero):
+        least = "zero or more" if may_be_zero else "more than zero"
+        raise QuantityError(f"{MEANING[kind].capitalize()} must be {least}, and {written} is not. {_hint(kind)}")
 
 
 def _convert(number: float, token: str, kind: Kind) -> float:
     if not token:
         return _plain(number, kind)
+    if kind == "count" and token in MULTIPLES:
+        return number * MULTIPLES[token]
     if AMBIGUOUS.match(token):
         prefix = token[0].upper()
         raise QuantityError(
@@ -171,9 +231,9 @@ def _convert(number: float, token: str, kind: Kind) -> float:
     if not found:
         raise QuantityError(f"I do not know the unit “{_shorten(token)}”. {_hint(kind)}")
     unit_kind, unit, factor = found
-    if kind == "rate" and unit == "bit":
-        unit_kind, unit = "rate", "bit_per_second"
-    if unit_kind != kind:
+    if (kind, unit) in ALSO_A_RATE:
+        unit_kind, unit = kind, ALSO_A_RATE[kind, unit]
+    if unit_kind != ("ratio" if kind == "factor" else kind):
         raise QuantityError(
             f"{number:g} {token} is {MEANING[unit_kind]}, and {MEANING[kind]} is asked for. {_hint(kind)}"
         )
@@ -181,7 +241,7 @@ def _convert(number: float, token: str, kind: Kind) -> float:
 
 
 def _plain(number: float, kind: Kind) -> float:
-    if kind not in ("ratio", "count"):
+    if kind not in ("ratio", "factor", "count"):
         raise QuantityError(f"{number:g} of what? Write the unit too, for example {EXAMPLE[kind]}.")
     if kind == "ratio" and number > LARGEST_PLAIN_RATIO:
         raise QuantityError(f"Is {number:g} a per cent? Write {number:g} %, or the plain ratio, for example 0.93.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import select
 import socket
 import time
@@ -89,6 +90,8 @@ def _connect(fabric: Fabric, way: str, hosts: tuple[int, int], wanted: int) -> l
         enter_network(fabric.namespaces[f"host{hosts[0]}"])
         for port in range(FIRST_PORT, FIRST_PORT + PORT_TRIES):
             pair = _pair(listener, (source, port))
+            if pair is None:
+                continue
             if _takes(fabric, way, pair):
                 pairs.append(pair)
                 if len(pairs) == wanted:
@@ -101,8 +104,14 @@ def _connect(fabric: Fabric, way: str, hosts: tuple[int, int], wanted: int) -> l
     )
 
 
-def _pair(listener: socket.socket, source: tuple[str, int]) -> Pair:
-    sender = socket.create_connection(listener.getsockname(), ANSWER_LIMIT_S, source_address=source)
+def _pair(listener: socket.socket, source: tuple[str, int]) -> Pair | None:
+    """A connection from a port; None where that of an earlier phase still lingers on it."""
+    try:
+        sender = socket.create_connection(listener.getsockname(), ANSWER_LIMIT_S, source_address=source)
+    except OSError as problem:
+        if problem.errno == errno.EADDRINUSE:
+            return None
+        raise
     receiver, _ = listener.accept()
     receiver.settimeout(ANSWER_LIMIT_S)
     return sender, receiver

@@ -1,7 +1,7 @@
 """What a stored run depends on, as one short name: its spec, and the source of the fault, experiment and job in it.
 
 A run is taken again when one of these changed. Probes are no part of it: whole runs are kept, and a probe that changed
-reads them anew.
+reads them anew. Only where a run is gone and its readings are left does the source of the probe count.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ from pathlib import Path
 from gpu_worker.experiments import experiment_of
 from gpu_worker.faults import kind_of
 from gpu_worker.lab.plan import plan_run
+from gpu_worker.probes import PROBES
 from gpu_worker.specs import ExperimentSpec
 
 # What a run's numbers come from. Plans, fabric and launcher carry them and are tested by themselves.
 ROOMS = ("faults", "injectors", "experiments", "jobs", "ranks")
-# They describe faults, acts and experiments; they measure nothing.
-DESCRIBING = tuple(f"gpu_worker.{room}{end}" for room in ROOMS for end in ("", ".base"))
+# What a reading comes from, once its run is there.
+READING = ("probes",)
 
 
 def digest(spec: ExperimentSpec) -> str:
@@ -43,31 +44,42 @@ def sources(spec: ExperimentSpec) -> set[str]:
     return closure(named)
 
 
-def closure(modules: Iterable[str]) -> set[str]:
-    """The modules and what they import, from the rooms that measure, over any number of steps."""
+@functools.cache
+def probe_digest(step: str) -> str:
+    """16 hexadecimal digits of what turns a whole run into the readings of a step."""
+    made = hashlib.sha256()
+    for module in sorted(closure([PROBES[step].read.__module__], READING)):
+        made.update(module.encode() + b"\0" + _source_of(module))
+    return made.hexdigest()[:16]
+
+
+def closure(modules: Iterable[str], rooms: tuple[str, ...] = ROOMS) -> set[str]:
+    """The modules and what they import from these rooms, over any number of steps."""
     found: set[str] = set()
     waiting = list(modules)
     while waiting:
         module = waiting.pop()
         if module not in found:
             found.add(module)
-            waiting += _imports(module)
+            waiting += _imports(module, rooms)
     return found
 
 
 @functools.cache
-def _imports(module: str) -> tuple[str, ...]:
+def _imports(module: str, rooms: tuple[str, ...]) -> tuple[str, ...]:
     tree = ast.parse(_source_of(module))
     named: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module:
             named |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-    return tuple(sorted(name for name in named if _measures(name)))
+    return tuple(sorted(name for name in named if _is_of(name, rooms)))
 
 
-def _measures(name: str) -> bool:
-    rooms = tuple(f"gpu_worker.{room}." for room in ROOMS)
-    return name.startswith(rooms) and name not in DESCRIBING and _file_of(name) is not None
+def _is_of(name: str, rooms: tuple[str, ...]) -> bool:
+    """Whether it is a module of one of the rooms. What describes a room's parts (`base`) measures nothing."""
+    inside = [f"gpu_worker.{room}" for room in rooms]
+    describes = name in inside or name in [f"{room}.base" for room in inside]
+    return name.startswith(tuple(f"{room}." for room in inside)) and not describes and _file_of(name) is not None
 
 
 @functools.cache

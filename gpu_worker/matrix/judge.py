@@ -11,18 +11,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from gpu_worker.matrix.readings import Taken, Unreadable, variants_reading
 from gpu_worker.matrix.store import Failed
 from gpu_worker.matrix.trials import Pair, in_launch
 from gpu_worker.probes import PROBES
-from gpu_worker.probes.base import INCONCLUSIVE, variants
-from gpu_worker.specs import ExperimentSpec, WholeRun, experiment_key, parse_key
+from gpu_worker.probes.base import INCONCLUSIVE
+from gpu_worker.specs import ExperimentSpec, parse_key
 
 IN_TWENTY = 19 / 20
 FALSE_FINDINGS_LIMIT = 0.01
 INCONCLUSIVE_LIMIT = 0.05
 UNREADABLE = "unreadable"
 
-Get = Callable[[ExperimentSpec], WholeRun | Failed | None]
+Get = Callable[[ExperimentSpec], Taken | Failed | None]
 
 
 @dataclass(frozen=True)
@@ -154,21 +155,13 @@ def judge(ids: Sequence[str], wanted: Sequence[Pair], runs: int, get: Get) -> Ma
     )
 
 
-def observe(run: WholeRun, variant: str) -> Observed:
-    """Raises ValueError where the probe cannot read the run."""
-    step, with_ = parse_key(variant)
-    result = PROBES[step].read(run, with_)
-    values = {d.reading: float(result.readings[d.reading].value) for d in PROBES[step].decisive}
-    return Observed(PROBES[step].classify(values), values)
-
-
 def pool(healthy: Iterable[ExperimentSpec], runs: int, get: Get) -> Pool:
     """Every measuring probe that reads a healthy spec's experiment, on each of its runs."""
     readings, false, unclear, unreadable = 0, Counter[str](), Counter[str](), Counter[str]()
     for spec in {one.model_dump_json(by_alias=True): one for one in healthy}.values():
-        taken = [run for n in range(runs) if isinstance(run := get(in_launch(spec, n)), WholeRun)]
+        taken = [run for n in range(runs) if isinstance(run := get(in_launch(spec, n)), Taken)]
         for variant in measuring_variants(spec.key):
-            found = [_finding(run, variant) for run in taken]
+            found = [one.finding for run in taken if (one := _observed(run, variant))]
             usual = Counter(found).most_common(1)[0][0] if found else ""
             readings += len(found)
             false[variant] += sum(one not in (usual, INCONCLUSIVE, UNREADABLE) for one in found)
@@ -179,13 +172,7 @@ def pool(healthy: Iterable[ExperimentSpec], runs: int, get: Get) -> Pool:
 
 def measuring_variants(key: str) -> list[str]:
     """Variants of all steps that read the experiment of this key, configuration reads left out."""
-    return [
-        experiment_key(probe.id, with_)
-        for probe in PROBES.values()
-        if not probe.deterministic
-        for with_ in variants(probe)
-        if probe.experiment(with_) == key
-    ]
+    return [variant for variant in variants_reading(key) if not PROBES[parse_key(variant)[0]].deterministic]
 
 
 def _fault(id: str, own: Sequence[Pair], runs: int, get: Get) -> FaultVerdict:
@@ -209,20 +196,22 @@ def _cell(pair: Pair, runs: int, get: Get) -> Cell:
 
 
 def _side(spec: ExperimentSpec, variant: str, runs: int, get: Get) -> Side:
-    taken = {n: run for n in range(runs) if (run := get(in_launch(spec, n))) is not None}
-    observed = {n: _observed(run, variant) for n, run in taken.items()}
-    return Side(observed, tuple(run.reason for run in taken.values() if isinstance(run, Failed)))
+    observed: dict[int, Observed | None] = {}
+    failures = []
+    for number in range(runs):
+        run = get(in_launch(spec, number))
+        if isinstance(run, Failed):
+            observed[number] = None
+            failures.append(run.reason)
+        elif run and (one := _observed(run, variant)):
+            observed[number] = one
+    return Side(observed, tuple(failures))
 
 
-def _observed(run: WholeRun | Failed, variant: str) -> Observed | None:
-    if isinstance(run, Failed):
-        return None
+def _observed(run: Taken, variant: str) -> Observed | None:
+    """None where this variant of the run is not known."""
     try:
-        return observe(run, variant)
-    except (ValueError, KeyError):
+        values = run.decisive(variant)
+    except Unreadable:
         return Observed(UNREADABLE, {})
-
-
-def _finding(run: WholeRun, variant: str) -> str:
-    observed = _observed(run, variant)
-    return observed.finding if observed else UNREADABLE
+    return None if values is None else Observed(PROBES[parse_key(variant)[0]].classify(values), values)

@@ -19,8 +19,8 @@ from gpu_worker.readable import three
 HEAD = """\
 # Lab matrix
 
-Made by `python manage.py lab matrix --runs {runs} --write-docs`; do not edit. Taken on {cpu}, {cores} cores, Linux
-{kernel}, torch {torch}.
+Made by `python manage.py lab matrix --runs {runs} --write-docs`; do not edit. Taken on
+{machines}.
 
 A run *separates* when its finding is neither the healthy one nor inconclusive; a step is *spared* when the fault leaves
 it at its healthy finding, or at most inconclusive. Readings are medians over the launches; the effect is the faulted
@@ -42,9 +42,10 @@ def lines(matrix: Matrix) -> list[str]:
     return [line for fault in matrix.faults for line in _fault_lines(fault)] + [healthy_line(matrix.healthy)]
 
 
-def page(matrix: Matrix, runs: int, machine: Mapping[str, Any]) -> str:
-    """The Markdown page."""
-    parts = [HEAD.format(runs=runs, **machine)]
+def page(matrix: Matrix, runs: int, machines: Mapping[str, int]) -> str:
+    """The Markdown page. `machines`: how many runs each took."""
+    taken = ";\n".join(f"{machine} ({count} runs)" for machine, count in sorted(machines.items()))
+    parts = [HEAD.format(runs=runs, machines=taken or "no machine yet")]
     parts += ["## Shown", _markdown([cell for fault in matrix.faults for cell in fault.shows], "separates")]
     parts += ["## Spared", _markdown([cell for fault in matrix.faults for cell in fault.spares], "spared")]
     parts += ["## Each fault, on at least one step", "\n".join(f"- {fault_line(fault)}" for fault in matrix.faults)]

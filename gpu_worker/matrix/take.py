@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass
 
 from gpu_worker.errors import FaultDidNotFire, LabError, RunDisturbed, RunFailed
@@ -26,13 +26,14 @@ def take_missing(
     store: Store,
     experiment: Callable[[ExperimentSpec], WholeRun],
     tell: Callable[[Told], None] = lambda _: None,
+    known: Container[str] = (),
 ) -> list[Told]:
-    """Runs what is not stored; returns what could not be had: those are tried again by the next call.
+    """Runs what is neither stored nor known; returns what could not be had: those are tried again by the next call.
 
     A fault that did not fire and a run that failed are results and are kept; a disturbed run says nothing.
     """
     named = {digest(spec): spec for spec in wanted}
-    missing = [(name, spec) for name, spec in named.items() if not store.has(name)]
+    missing = [(name, spec) for name, spec in named.items() if not (store.has(name) or name in known)]
     not_had = []
     for done, (name, spec) in enumerate(missing, 1):
         why = _take(name, spec, store, experiment)

@@ -113,7 +113,9 @@ class Command(BaseCommand):
     def do_matrix(self, options: Mapping[str, Any]) -> None:
         from gpu_worker.matrix.command import RunMatrix
 
-        matrix = RunMatrix(options["faults"], options["runs"], settings.DATA_DIR / "matrix")
+        docs = settings.BASE_DIR / "docs" / "lab"
+        folder = settings.DATA_DIR / "matrix"
+        matrix = RunMatrix(options["faults"], options["runs"], folder, docs, options["only"])
         try:
             not_had = [] if options["judge_only"] else matrix.take(lambda told: self._told_run(told, options))
         except KeyboardInterrupt:
@@ -121,7 +123,7 @@ class Command(BaseCommand):
         judged = matrix.judge()
         self.show(options, table.as_json(judged), table.lines(judged))
         if options["write_docs"]:
-            matrix.write_page(settings.BASE_DIR / "docs" / "lab" / "matrix.md")
+            matrix.write_docs()
         if not_had:
             raise CommandError(f"{len(not_had)} runs could not be had: {not_had[0].why}; run it again", returncode=1)
         if not judged.holds:
@@ -177,8 +179,9 @@ def _add_run(parser: CommandParser) -> None:
 def _add_matrix(parser: CommandParser) -> None:
     parser.add_argument("--runs", type=int, default=5, help="launches of every run")
     parser.add_argument("--fault", action="append", default=[], dest="faults", metavar="ID", help="only these faults")
+    parser.add_argument("--only", choices=("shows", "spares"), help="steps that show a fault, or those that must not")
     parser.add_argument("--judge-only", action="store_true", help="judges what is stored and runs nothing")
-    parser.add_argument("--write-docs", action="store_true", help="writes docs/lab/matrix.md from all that is stored")
+    parser.add_argument("--write-docs", action="store_true", help="writes docs/lab/matrix.md and the readings of it")
     parser.add_argument("--json", action="store_true")
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import socket
+
 import pytest
 
 from gpu_worker.errors import BadSpec, FaultDidNotFire
 from gpu_worker.fabric.paths import are_as_wanted, static_paths
 from gpu_worker.fabric.plan import FABRIC_INTERFACE, plan_fabric
 from gpu_worker.faults import FAULTS, kind_of
-from gpu_worker.injectors.background_traffic import BackgroundTraffic, ways_of_the_ring
+from gpu_worker.injectors.background_traffic import BackgroundTraffic, _pair, ways_of_the_ring
 from gpu_worker.lab.plan import RunPlan, plan_run
 from gpu_worker.lab.request import Request, spec_of
 from gpu_worker.specs import ExperimentSpec, Fault, Setting, Topology
@@ -175,3 +177,9 @@ def raw(**more) -> dict:
 def test_a_fabric_fault_that_left_no_trace_did_not_fire(fault, facts):
     with pytest.raises(FaultDidNotFire):
         kind_of(fault).fired(fault, facts)
+
+
+def test_a_port_that_an_earlier_phase_still_holds_is_passed_over():
+    with socket.create_server(("127.0.0.1", 0)) as listener, socket.socket() as holder:
+        holder.bind(("127.0.0.1", 0))
+        assert _pair(listener, holder.getsockname()) is None

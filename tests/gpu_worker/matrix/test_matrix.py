@@ -9,6 +9,7 @@ import pytest
 from gpu_worker.errors import BadSpec, FaultDidNotFire, RunDisturbed
 from gpu_worker.faults import FAULTS
 from gpu_worker.matrix import digest, judge, table
+from gpu_worker.matrix.readings import Taken
 from gpu_worker.matrix.store import Failed, Store
 from gpu_worker.matrix.take import take_missing
 from gpu_worker.matrix.trials import in_launch, launches, pairs, spec_for
@@ -27,8 +28,12 @@ def measured(spec: ExperimentSpec) -> WholeRun:
 
 def judged(kind=SLOW, runs=RUNS, experiment=measured) -> judge.Matrix:
     wanted = pairs([kind])
-    taken = {spec.model_dump_json(): experiment(spec) for spec in launches(wanted, runs)}
+    taken = {spec.model_dump_json(): as_taken(experiment(spec)) for spec in launches(wanted, runs)}
     return judge.judge([kind.id], wanted, runs, lambda spec: taken.get(spec.model_dump_json()))
+
+
+def as_taken(found: WholeRun | Failed) -> Taken | Failed:
+    return found if isinstance(found, Failed) else Taken(found)
 
 
 def test_a_fault_that_shows_and_spares_as_declared_holds():
@@ -158,6 +163,7 @@ def test_a_declared_step_that_does_not_exist_is_refused(variant, said):
 
 
 def test_the_page_names_every_fault_its_steps_and_the_healthy_runs():
-    page = table.page(judged(), RUNS, {"cpu": "a", "cores": 2, "kernel": "6", "torch": "2"})
+    page = table.page(judged(), RUNS, {"a, 2 cores": 40})
+    assert "a, 2 cores (40 runs)." in page
     assert "| `throttled-rank` | `per-rank-step-times` | worst_compute_score |" in page
     assert f"separates in {RUNS} of {RUNS}" in page and "0.00 % false findings" in page
