@@ -8,7 +8,7 @@ import numpy as np
 
 from grader.index import FABRIC_FAMILIES, STRAGGLER_FAMILIES, Index
 from grader.inference import LEAST_MINUTES, Belief, best_step, expected_gains, no_evidence
-from grader.policy import ENOUGH_CERTAINTY, WORTHLESS_BITS, expected_minutes
+from grader.policy import ENOUGH_CERTAINTY, RAREST_BRANCH, WORTHLESS_BITS, expected_minutes
 from scenarios.proof.base import Line, Subject, verdict
 
 # Where the sequence is split, then bisect. A checkpoint is audited, and napkin math needs few steps.
@@ -100,12 +100,12 @@ def ends_in_time(subject: Subject) -> Line:
 
 
 def policy_minutes(index: Index, cause: str) -> float:
-    """Over the findings of the symptom, as often as the cause gives each."""
+    """Over the findings that the symptom likely gives under the cause, as often as it gives each."""
     row, column = index.symptom_row, index.causes.index(cause)
-    return sum(
-        float(index.p[row, column, at]) * expected_minutes(index, finding, cause, ENOUGH_CERTAINTY)
-        for finding, at in index.finding_of[row].items()
-    )
+    chances = {finding: float(index.p[row, column, at]) for finding, at in index.finding_of[row].items()}
+    likely = {finding: p for finding, p in chances.items() if p >= RAREST_BRANCH}
+    spent = sum(p * expected_minutes(index, finding, cause, ENOUGH_CERTAINTY) for finding, p in likely.items())
+    return spent / sum(likely.values())
 
 
 def change_log_suggests(subject: Subject) -> Line:
