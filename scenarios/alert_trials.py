@@ -42,7 +42,7 @@ def trials(table: str, metric: str) -> tuple[Trial, ...]:
 
 @functools.lru_cache(maxsize=4)
 def _histories(table: str) -> Histories:
-    ran = [one.instance for one in bank.heads(table) if (NOTHING, JOB) in one.held]
+    ran = [one.instance for one in bank.heads(table) if (NOTHING, JOB) in one.held and not one.instance.pair]
     histories = [
         (one.id, one.cause, (bank.baseline(table, one),), bank.whole_run(table, one.id, JOB))
         for one in ran

@@ -25,7 +25,7 @@ from pydantic import ValidationError
 from gpu_worker.specs import WholeRun
 from scenarios import offered
 from scenarios.errors import BankIncomplete
-from scenarios.instances import NOTHING, Instance, State, is_cured, is_shared, trial_of
+from scenarios.instances import NOTHING, Instance, State, cured_causes, is_cured, is_same, is_shared, trial_of
 from scenarios.offered import JOB
 
 log = logging.getLogger(__name__)
@@ -86,24 +86,35 @@ class Head:
     def lacks(self, wanted: Sequence[Slot], twin: Head | None) -> list[Slot]:
         """Those of the wanted runs that neither it nor, where they are the same for both, its healthy twin holds."""
         lent = twin.held if twin else frozenset()
-        return [slot for slot in wanted if slot not in self.held and not (slot in lent and self.borrows(slot))]
+        return [slot for slot in wanted if slot not in self.held and not (lent_as(slot) in lent and self.borrows(slot))]
 
     def borrows(self, slot: Slot) -> bool:
         """Whether the healthy run of the same setting is this very run."""
         what, experiment = slot
-        return what == BEFORE or (what == NOTHING and shares(self.instance.table, self.instance.id, experiment))
+        faulted = what == NOTHING or what in self.instance.halves
+        return what == BEFORE or (faulted and shares(self.instance.table, self.instance.id, experiment, what))
+
+
+def lent_as(slot: Slot) -> Slot:
+    """Where a healthy twin holds the run that stands for this one."""
+    return slot if slot[0] == BEFORE else (NOTHING, slot[1])
 
 
 @functools.lru_cache(maxsize=8192)
-def shares(table: str, id: str, experiment: str) -> bool:
+def shares(table: str, id: str, experiment: str, state: State) -> bool:
     """`is_shared` of a banked instance: found out once, since attempts are drawn often."""
-    return is_shared(instance(table, id), experiment)
+    return is_shared(instance(table, id), experiment, state)
 
 
 def wanted_slots(instance: Instance, experiments: Sequence[str]) -> list[Slot]:
-    """Every run that an attempt may ask for: each experiment, the run before, the job after fixes that change it."""
+    """Every run that an attempt may ask for: each experiment, the run before, the job after fixes that change it.
+
+    Of a pair also, with one of its causes cured, what every instance has: verifying that one repair was not enough.
+    """
     before = [] if instance.is_healthy else [(BEFORE, JOB)]
-    return [*((NOTHING, key) for key in experiments), *before, *((fix, JOB) for fix in instance.trials)]
+    halves = [(half, key) for half in instance.halves for key in experiments if key in offered.FIRST]
+    after = [(fix, JOB) for fix in instance.trials]
+    return [*((NOTHING, key) for key in experiments), *before, *after, *halves]
 
 
 @functools.lru_cache(maxsize=4096)
@@ -182,6 +193,8 @@ def head_of(table: str, id: str) -> Head:
 def whole_run(table: str, instance_id: str, experiment: str, state: State = NOTHING) -> WholeRun:
     """A banked run of an instance, in a state that fixes left. Raises BankIncomplete where it is not there."""
     one = head_of(table, instance_id)
+    if cured_causes(state):
+        return half_cured_run(table, one, experiment, state)
     own = (trial_of(state), experiment)
     for slot in (own, (NOTHING, experiment)):
         if not is_cured(state) and slot in one.held:
@@ -189,6 +202,17 @@ def whole_run(table: str, instance_id: str, experiment: str, state: State = NOTH
     if is_cured(state) or is_shared(one.instance, experiment):
         return healthy_run(table, one, experiment, trial_of(state))
     raise BankIncomplete(f"the bank lacks {experiment} of this instance; run: manage.py scenario bank")
+
+
+def half_cured_run(table: str, one: Head, experiment: str, state: State) -> WholeRun:
+    """A run with one of two causes cured: its own, else the same one where the cured cause cannot touch it."""
+    if (state, experiment) in one.held:
+        return load(table, one.instance.id, (state, experiment))
+    if is_shared(one.instance, experiment, state):
+        return healthy_run(table, one, experiment, trial_of(state))
+    if (NOTHING, experiment) in one.held and is_same(one.instance, experiment, NOTHING, state):
+        return load(table, one.instance.id, (NOTHING, experiment))
+    raise BankIncomplete(f"the bank lacks {experiment} of this instance with one cause cured")
 
 
 def healthy_run(table: str, one: Head, experiment: str, fix: str) -> WholeRun:
@@ -215,16 +239,34 @@ def load(table: str, id: str, slot: Slot) -> WholeRun:
 # Some hundred kilobytes each once parsed: the web process has to stay small.
 @functools.lru_cache(maxsize=64)
 def load_as_of(path: Path, mtime_ns: int, slot: Slot) -> WholeRun:
-    what, experiment = slot
-    content = read(path)
-    runs = content.get("experiments", {}) if what == NOTHING else content.get("after", {}).get(what, {})
-    found = content.get(BEFORE) if what == BEFORE else runs.get(experiment)
+    found = run_in(read(path), slot)
     if found is None:
-        raise BankIncomplete(f"the bank lacks {experiment} of this instance; run: manage.py scenario bank")
+        raise BankIncomplete(f"the bank lacks {slot[1]} of this instance; run: manage.py scenario bank")
     try:
         return WholeRun.model_validate(found)
     except ValidationError as wrong:
         raise unreadable(path, wrong) from wrong
+
+
+def extending(table: str, instance: str, cause: str) -> Instance | None:
+    """The whole instance in which another cause has joined that of a banked one, for a curveball; None: none.
+
+    Cause, place, magnitude and setting of the first stay: nothing that was measured before the curveball is untrue.
+    """
+    for one in complete_instances(table):
+        joined = {drawn.instance: drawn.cause for drawn in one.pair}
+        if instance in joined and cause in joined.values() and joined[instance] != cause:
+            return one if one.setting == head_of(table, instance).instance.setting else None
+    return None
+
+
+def run_in(content: Mapping[str, Any], slot: Slot) -> Any:
+    """What a bank file holds in a slot; None where it holds nothing there."""
+    what, experiment = slot
+    if what == BEFORE:
+        return content.get(BEFORE)
+    runs = content.get("experiments", {}) if what == NOTHING else content.get("after", {}).get(what, {})
+    return runs.get(experiment)
 
 
 def healthy_partner(table: str, id: str) -> Head:

@@ -8,6 +8,7 @@ from typing import Any
 
 from gpu_worker.specs import WholeRun
 from grader import tables as grader_tables
+from grader.tables import Tables
 from grader.transcript import variant_id
 from scenarios import bank, observe, offered, reports, tables_file
 from scenarios.bank import BEFORE, Head
@@ -19,6 +20,7 @@ from scenarios.instances import NOTHING, Instance, is_shared
 from scenarios.offered import JOB
 from scenarios.tables_file import Calibration, Observation
 
+ANY_WORK = (0.0, float("inf"))
 CLASS_FIELDS = ("cores", "kernel", "backend", "torch", "machine")
 
 
@@ -27,27 +29,49 @@ def calibrate(scenario: Scenario, *, now: datetime) -> Calibration:
 
     Raises BankIncomplete where an experiment has no run under a cause of the scenario that can touch it.
     """
-    banked = [one for one in bank.heads(scenario.table) if one.held]
-    untouched = untouched_by(scenario, banked)
-    refuse_gaps(scenario, banked, untouched)
+    every = [one for one in bank.heads(scenario.table) if one.held]
+    banked = [one for one in every if not one.instance.pair]
+    untouched = untouched_by(scenario, list(scenario.prior), banked)
+    refuse_gaps(scenario, list(scenario.prior), banked, untouched)
     observed, slowdowns, classes = observe_all(banked)
     built = grader_tables.build(
         observe.as_rows(observed), observe.rules(scenario.table), by_variant(scenario, untouched)
     )
+    pairs = pair_tables(scenario, [one for one in every if one.instance.pair], observed)
     calibration = Calibration(
         table=scenario.table,
-        digest=tables_file.digest_of(built),
+        digest=tables_file.digest_of(built, pairs),
         made_on=now.strftime("%Y-%m-%d"),
         machine_class=one_class(classes),
         runs=dict(sorted(Counter(one.instance.cause for one in banked).items())),
         tables=built,
-        reports={"useful_work": reports.useful_work(slowdowns)},
+        pairs=pairs,
+        reports={"useful_work": reports.useful_work(slowdowns, scenario.headline or ANY_WORK)},
         observations=sorted(observed, key=lambda one: (one.variant, one.cause, one.instance)),
     )
     return calibration.model_copy(update={"reports": {**calibration.reports, **reports.of(scenario, calibration)}})
 
 
-def untouched_by(scenario: Scenario, banked: list[Head]) -> dict[str, list[str]]:
+def pair_tables(scenario: Scenario, banked: list[Head], single: list[Observation]) -> Tables | None:
+    """Tables of two causes at once, apart from the others': runs of a pair must not move what a cause alone shows.
+
+    None where no pair of the scenario was run. Raises BankIncomplete where one lacks an experiment that it can touch.
+    """
+    wanted = {pair.id for pair in scenario.pairs}
+    ran = [one for one in banked if one.instance.cause in wanted]
+    ids = sorted({one.instance.cause for one in ran})
+    if not ids:
+        return None
+    untouched = untouched_by(scenario, ids, ran)
+    refuse_gaps(scenario, ids, ran, untouched, healthy=False)
+    observed, _, _ = observe_all(ran)
+    healthy = [one for one in single if one.cause == HEALTHY]
+    alone = [one for one in observed if one.cause != HEALTHY]  # the healthy runs before are those of the single causes
+    rows = observe.as_rows([*alone, *healthy])
+    return grader_tables.build(rows, observe.rules(scenario.table), by_variant(scenario, untouched))
+
+
+def untouched_by(scenario: Scenario, causes: list[str], banked: list[Head]) -> dict[str, list[str]]:
     """By experiment: causes without a run of their own, because the fault cannot touch it in some banked instance.
 
     It may in others (a rank behind a far leaf is packed there only where it is the first): once one of those has a run,
@@ -55,11 +79,11 @@ def untouched_by(scenario: Scenario, banked: list[Head]) -> dict[str, list[str]]
     """
     found: dict[str, list[str]] = {}
     for key in offered.experiments_of(scenario.table):
-        for bound in scenario.causes:
-            own = [one for one in banked if one.instance.cause == bound.id]
+        for cause in causes:
+            own = [one for one in banked if one.instance.cause == cause]
             measured = any((NOTHING, key) in one.held for one in own)
             if not measured and any(is_shared(one.instance, key) for one in own):
-                found.setdefault(key, []).append(bound.id)
+                found.setdefault(key, []).append(cause)
     return found
 
 
@@ -70,10 +94,12 @@ def by_variant(scenario: Scenario, untouched: dict[str, list[str]]) -> dict[str,
     return {variant: untouched[key] for variant, key in read.items() if key in untouched}
 
 
-def refuse_gaps(scenario: Scenario, banked: list[Head], untouched: dict[str, list[str]]) -> None:
+def refuse_gaps(
+    scenario: Scenario, causes: list[str], banked: list[Head], untouched: dict[str, list[str]], *, healthy: bool = True
+) -> None:
     for key in offered.experiments_of(scenario.table):
         have = {one.instance.cause for one in banked if (NOTHING, key) in one.held} | set(untouched.get(key, ()))
-        lacking = [cause for cause in (HEALTHY, *(bound.id for bound in scenario.causes)) if cause not in have]
+        lacking = [cause for cause in [*([HEALTHY] if healthy else []), *causes] if cause not in have]
         if lacking:
             raise BankIncomplete(f"the bank of {scenario.table} has no run of {key} under {', '.join(lacking)}")
 

@@ -8,6 +8,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, RootModel
 
 from scenarios import yamlfile
+from scenarios.parts import Key, Short, Text
 
 FILE = Path(__file__).with_name("causes.yaml")
 HEALTHY = "healthy"
@@ -17,16 +18,18 @@ PlaceKind = Literal["rank", "host", "link", "none"]
 
 
 class Cause(BaseModel):
-    """A possible root cause. Its id is also the id of the fault that the lab injects."""
+    """A possible root cause. Its id is also the id of the fault that the lab injects, where it can."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
-    id: str
+    id: Key
     family: Family
-    title: str
-    description: str
-    on_lab: str
-    on_nccl: str
+    title: Short
+    also: tuple[Short, ...] = Field(default=(), max_length=16, description="other words by which people look for it")
+    description: Text
+    on_lab: Text = Field(description="how the lab makes it; where it cannot, why not")
+    on_nccl: Text = Field(description="where to look on a real cluster")
     place_kind: PlaceKind = Field(alias="place")
+    named_only: bool = Field(default=False, description="the lab cannot inject it; candidates may name it")
 
 
 class Causes(RootModel[dict[str, Cause]]):

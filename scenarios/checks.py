@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
@@ -13,19 +13,26 @@ from gpu_worker.errors import BadSpec
 from gpu_worker.lab.plan import plan_run
 from gpu_worker.specs import PLACE
 from grader.units import QuantityError, parse_quantity
-from scenarios import brief, palette, scale, yamlfile
-from scenarios.causes import CAUSES
-from scenarios.errors import ScenarioError, ScenarioErrors, did_you_mean
+from scenarios import brief, palette, scale, texts, yamlfile
+from scenarios.causes import CAUSES, Cause
+from scenarios.draws import draw_instance, draw_pair
+from scenarios.errors import BankIncomplete, ScenarioError, ScenarioErrors, did_you_mean
 from scenarios.format import CauseBinding, Scenario
 from scenarios.instances import NOTHING, Instance, State, spec_for
 from scenarios.offered import JOB
+
+if TYPE_CHECKING:
+    from scenarios.proof.apart import Apart
+
+RUBRICS = Path(__file__).with_name("rubrics")
 
 Finding = tuple[yamlfile.Loc, str]
 
 
 def refuse_broken(path: Path, tree: Any, scenario: Scenario) -> None:
     """Raises ScenarioErrors with every fault found, in the order of the file."""
-    found = [ScenarioError(path, yamlfile.line_of(tree, loc), message) for loc, message in faults(path, scenario)]
+    once = dict.fromkeys((tuple(loc), message) for loc, message in faults(path, scenario))
+    found = [ScenarioError(path, yamlfile.line_of(tree, loc), message) for loc, message in once]
     if found:
         raise ScenarioErrors(sorted(found, key=lambda error: error.line or 0))
 
@@ -41,6 +48,11 @@ def faults(path: Path, scenario: Scenario) -> Iterator[Finding]:
     yield from estimate_faults(scenario)
     yield from brief_faults(scenario)
     yield from hint_faults(scenario)
+    yield from pair_faults(scenario)
+    yield from decoy_faults(scenario)
+    yield from source_faults(scenario)
+    yield from rubric_faults(scenario)
+    yield from texts.faults(scenario)
 
 
 def key_faults(path: Path, scenario: Scenario) -> Iterator[Finding]:
@@ -67,7 +79,7 @@ def cause_faults(scenario: Scenario) -> Iterator[Finding]:
             yield at, f'cause "{bound.id}" is not in the list of causes{did_you_mean(bound.id, CAUSES)}'
             continue
         if bound.id not in known_faults:
-            yield at, f'no fault of the lab injects cause "{bound.id}"{did_you_mean(bound.id, known_faults)}'
+            yield at, f'the lab cannot inject cause "{bound.id}"; choose another, and have this one as a decoy'
         if not any(fix.effects.get(bound.id) == "cures" for fix in scenario.fixes):
             yield at, f'no fix cures cause "{bound.id}"; give one fix `effects: {{{bound.id}: cures}}`'
         yield from place_faults(scenario, index)
@@ -88,8 +100,6 @@ def place_faults(scenario: Scenario, index: int) -> Iterator[Finding]:
 
 def setting_faults(scenario: Scenario) -> Iterator[Finding]:
     """The lab must be able to run every cause at each of its places and at both ends of its ranges, and every fix."""
-    from scenarios.draws import draw_instance
-
     try:
         healthy = draw_instance(scenario, None, 0, "check")
     except ValidationError as refused:
@@ -176,7 +186,7 @@ def brief_faults(scenario: Scenario) -> Iterator[Finding]:
             yield ("brief",), f'placeholder "{{{name}}}" is unknown{did_you_mean(name, brief.PLACEHOLDERS)}'
     for where, text in open_texts(scenario):
         for cause in scenario.causes:
-            if says_cause(text, cause.id):
+            if cause.id in CAUSES and says_cause(text, CAUSES[cause.id]):
                 yield where, f'the text names "{cause.id}", one of the causes; say only what was seen'
 
 
@@ -186,17 +196,68 @@ def open_texts(scenario: Scenario) -> Iterator[tuple[tuple[Any, ...], str]]:
     yield ("brief",), scenario.brief
     for index, fact in enumerate(scenario.facts):
         yield ("facts", index), f"{fact.question} {fact.answer}"
+    for index, hint in enumerate(scenario.hints):
+        yield ("hints", index), hint.text
 
 
-def says_cause(text: str, cause: str) -> bool:
+def says_cause(text: str, cause: Cause) -> bool:
     low = text.lower()
-    return cause in low or cause.replace("-", " ") in low
+    return any(name in low for name in (cause.id, cause.id.replace("-", " "), cause.title.lower()))
 
 
 def hint_faults(scenario: Scenario) -> Iterator[Finding]:
     levels = [hint.level for hint in scenario.hints]
     if levels != sorted(set(levels)):
         yield ("hints",), "hints climb from level 1; give each level once, in order"
+
+
+def pair_faults(scenario: Scenario) -> Iterator[Finding]:
+    """A curveball's two causes must be the scenario's, differ, and be such as the lab can hold at once."""
+    ids = [bound.id for bound in scenario.causes]
+    for index, pair in enumerate(scenario.pairs):
+        at = ("pairs", index, "causes")
+        unknown = [cause for cause in pair.causes if cause not in ids]
+        for cause in unknown:
+            said = f'pair names cause "{cause}", which the scenario has not{did_you_mean(cause, ids)}'
+            yield (*at, pair.causes.index(cause)), said
+        if pair.causes[0] == pair.causes[1]:
+            yield at, f'pair names "{pair.causes[0]}" twice; name two causes'
+        elif not unknown and all(cause in fault_ids() for cause in pair.causes):
+            yield from refused_by_the_lab(at, draw_pair(scenario, pair, 0, "check"), NOTHING)
+
+
+def decoy_faults(scenario: Scenario) -> Iterator[Finding]:
+    for index, decoy in enumerate(scenario.decoys):
+        if decoy.cause not in CAUSES:
+            said = f'decoy "{decoy.cause}" is not in the list of causes{did_you_mean(decoy.cause, CAUSES)}'
+            yield ("decoys", index, "cause"), said
+        if decoy.cause in scenario.prior:
+            yield ("decoys", index, "cause"), f'"{decoy.cause}" is one of the causes, so it is no decoy; leave it out'
+        for position, step in enumerate(decoy.settled_by):
+            if step not in scenario.steps:
+                said = f'step "{step}" is not offered{did_you_mean(step, scenario.steps)}'
+                yield ("decoys", index, "settled_by", position), said
+
+
+def source_faults(scenario: Scenario) -> Iterator[Finding]:
+    known = [reference.id for reference in scenario.references]
+    for name in ("facts", "decoys"):
+        for index, part in enumerate(getattr(scenario, name)):
+            if part.source is not None and part.source not in known:
+                near = did_you_mean(part.source, known) or "; add it to `references`"
+                yield (name, index, "source"), f'source "{part.source}" is no reference{near}'
+
+
+def rubric_faults(scenario: Scenario) -> Iterator[Finding]:
+    known = [path.stem for path in RUBRICS.glob("*.yaml") if "@" not in path.stem]
+    if scenario.rubric is not None and scenario.rubric not in known:
+        near = did_you_mean(scenario.rubric, known) or "; leave it out for the track's"
+        yield ("rubric",), f'there is no rubric "{scenario.rubric}"{near}'
+    if scenario.track in scenario.tracks:
+        yield ("tracks",), f'"{scenario.track}" is its own track already; leave it out'
+    low, high = scenario.headline or (0.5, 1.0)
+    if not 0 < low < high <= 1:
+        yield ("headline",), "headline is a range of shares, the lower first, like [0.45, 0.70]"
 
 
 def fault_ids() -> set[str]:
@@ -206,16 +267,27 @@ def fault_ids() -> set[str]:
 
 
 def tables_problems(path: Path, scenario: Scenario) -> list[str]:
-    """What a sound file still lacks to be offered: tables for its causes. Empty where there is no calibration yet."""
+    """What a sound file still lacks to be offered: tables for its causes, and that they tell any two of these apart.
+
+    Empty where there is no calibration yet.
+    """
     from scenarios import tables_file
-    from scenarios.errors import BankIncomplete
-    from scenarios.knowledge import knowledge_for
+    from scenarios.proof import apart
+    from scenarios.proof.base import subject_of
 
     if not tables_file.path_of(scenario.table).is_file():
         return []
     try:
-        knowledge = knowledge_for(scenario)
+        subject = subject_of(scenario)
     except BankIncomplete as lacking:
         return [f"{path.name}: {lacking}"]
-    never = [cause.id for cause in knowledge.causes if cause.id not in knowledge.symptom.cells]
-    return [f"{path.name}: the calibration has no runs of {cause}" for cause in never]
+    never = [cause.id for cause in subject.knowledge.causes if cause.id not in subject.knowledge.symptom.cells]
+    if never:
+        return [f"{path.name}: the calibration has no runs of {cause}" for cause in never]
+    return [same_to_every_step(path, scenario, pair) for pair in apart.every_pair(subject) if not pair.told]
+
+
+def same_to_every_step(path: Path, scenario: Scenario, pair: Apart) -> str:
+    line = yamlfile.line_of(yamlfile.read(path), ["causes", list(scenario.prior).index(pair.second)])
+    what = f'causes "{pair.first}" and "{pair.second}" cannot be told apart within {scenario.time_budget_min:g} minutes'
+    return f"{path.name}:{line}: {what} ({pair.error:.0%} error); offer a step that tells them apart, or leave one out"

@@ -8,8 +8,8 @@ from typing import Any
 
 from gpu_worker.specs import Job, Setting, Topology
 from scenarios.causes import HEALTHY
-from scenarios.format import CauseBinding, LabSetting, Scenario
-from scenarios.instances import Instance
+from scenarios.format import CauseBinding, LabSetting, Pair, Scenario
+from scenarios.instances import Drawn, Instance
 
 # Bits/s. Slower than the fabric's links, whatever the cause, so that seeing such a rate tells nothing; not so slow that
 # less than 45 % of the useful work is left where the ring really crosses them.
@@ -44,6 +44,25 @@ def draw_instance(scenario: Scenario, binding: CauseBinding | None, number: int,
     )
 
 
+def draw_pair(scenario: Scenario, pair: Pair, number: int, seed: str) -> Instance:
+    """The instance of that number of both causes together: what each of them has alone, in the same setting."""
+    first, second = (draw_instance(scenario, scenario.cause(cause), number, seed) for cause in sorted(pair.causes))
+    return both(first, second)
+
+
+def both(first: Instance, second: Instance) -> Instance:
+    """Two instances of one cause each as one, in the setting of the first; the same two give the same id."""
+    causes = "+".join(sorted((first.cause, second.cause)))
+    rng = random.Random(f"{first.id} {second.id}")
+    return Instance(
+        id=uuid.UUID(int=rng.getrandbits(128), version=4).hex,
+        table=first.table,
+        cause=causes,
+        setting=first.setting,
+        pair=tuple(Drawn.model_validate(fault.model_dump()) for one in (first, second) for fault in one.drawn),
+    )
+
+
 def jobs_of(scenario: Scenario) -> dict[str, dict[str, Any]]:
     """Fields of the job that a fix sets, by fix; those that set none are left out."""
     return {fix.id: dict(fix.job) for fix in scenario.fixes if fix.job}
@@ -59,9 +78,7 @@ def draw_between(ends: tuple[int | float, int | float], rng: random.Random) -> f
 
 def draw_setting(lab: LabSetting, rng: random.Random) -> Setting:
     """What varies whatever the cause: placement in the leaves, slow rates, one harmless change of every kind."""
-    topology = Topology(
-        hosts_per_leaf=lab.hosts_per_leaf, far_uplink_rate=draw_rate(rng), management_rate=draw_rate(rng)
-    )
+    topology = draw_topology(lab, rng)
     placement = draw_placement(lab, rng)
     job, before = draw_jobs(lab, rng)
     return Setting(
@@ -72,6 +89,15 @@ def draw_setting(lab: LabSetting, rng: random.Random) -> Setting:
         baseline_job=before,
         seed=rng.randint(*SEEDS),
     )
+
+
+def draw_topology(lab: LabSetting, rng: random.Random) -> Topology:
+    far, management = draw_rate(rng), draw_rate(rng)
+    if lab.topology == "two-tier":
+        return Topology(
+            kind="two-tier", nodes=len(lab.hosts), hosts_per_node=lab.hosts_per_leaf, management_rate=management
+        )
+    return Topology(hosts_per_leaf=lab.hosts_per_leaf, far_uplink_rate=far, management_rate=management)
 
 
 def draw_rate(rng: random.Random) -> int:

@@ -6,6 +6,8 @@ import difflib
 from collections.abc import Iterable
 from pathlib import Path
 
+MOST_NAMED = 20
+
 
 class ScenarioError(Exception):
     """One thing wrong in a scenario file: `str()` gives `file:line: what is wrong; the repair`."""
@@ -31,9 +33,10 @@ class BankIncomplete(Exception):
 
 
 def did_you_mean(wrong: str, known: Iterable[str]) -> str:
-    """`; did you mean "x"?`, or `; known: …` where nothing is near."""
+    """`; did you mean "x"?`, or `; known: …` where nothing is near, as many as a line holds."""
     choices = sorted(known)
     near = difflib.get_close_matches(wrong, choices, n=1)
     if near:
         return f'; did you mean "{near[0]}"?'
-    return f"; known: {', '.join(choices)}" if choices else ""
+    more = f" and {len(choices) - MOST_NAMED} more" if len(choices) > MOST_NAMED else ""
+    return f"; known: {', '.join(choices[:MOST_NAMED])}{more}" if choices else ""

@@ -16,8 +16,8 @@ from gpu_worker.specs import ExperimentSpec, WholeRun
 from scenarios import bank, draws, offered
 from scenarios.bank import BEFORE, Slot
 from scenarios.causes import HEALTHY
-from scenarios.format import CauseBinding, Scenario
-from scenarios.instances import NOTHING, Instance, baseline_spec, is_shared, spec_for
+from scenarios.format import CauseBinding, Pair, Scenario
+from scenarios.instances import HALF, NOTHING, Instance, baseline_spec, is_shared, spec_for
 from scenarios.offered import JOB
 
 # Healthy runs answer for every cause that cannot touch an experiment.
@@ -85,6 +85,27 @@ def wanted_runs(scenario: Scenario, runs: int, whole: int, seed: str) -> list[Wa
     return list(plan.wanted.values())
 
 
+def wanted_pairs(scenario: Scenario, runs: int, seed: str) -> list[Wanted]:
+    """What the bank lacks for `runs` instances of each pair that a curveball may combine: all of it, pairs in turn.
+
+    Each holds what instances of its two causes hold alone, in the setting of the first: a curveball in an attempt on
+    that one changes nothing that was measured before.
+    """
+    rows = list(zip(*(pair_instances(scenario, pair, runs, seed) for pair in scenario.pairs), strict=True))
+    plan = Plan(scenario.table, [one for row in rows for one in row])
+    for number, row in enumerate(rows, 1):
+        for one in row:
+            for slot in bank.wanted_slots(one, offered.experiments_of(scenario.table)):
+                plan.add(number, slot, plan.owner(one, slot))
+    return list(plan.wanted.values())
+
+
+def pair_instances(scenario: Scenario, pair: Pair, runs: int, seed: str) -> list[Instance]:
+    """By number: both causes' instances of that number as one."""
+    first, second = (numbered(scenario, scenario.cause(cause), runs, seed) for cause in sorted(pair.causes))
+    return [draws.both(one, other) for one, other in zip(first, second, strict=True)]
+
+
 class Plan:
     """The runs to make, each once, in order."""
 
@@ -104,13 +125,13 @@ class Plan:
         """Whose file the run belongs in: where the fault cannot touch it, that of the healthy twin, if there is one."""
         twin = self.twins.get(one.setting.model_dump_json(), one)
         what, experiment = slot
-        if slot in self.held.get(one.id, ()) or not (
-            what == BEFORE or (what == NOTHING and is_shared(one, experiment))
-        ):
-            return one
-        return twin
+        faulted = what == NOTHING or what in one.halves
+        lent = what == BEFORE or (faulted and is_shared(one, experiment, what))
+        return twin if lent and slot not in self.held.get(one.id, ()) else one
 
     def add(self, number: int, slot: Slot, owner: Instance) -> None:
+        if owner.is_healthy and slot[0].startswith(HALF):
+            slot = bank.lent_as(slot)
         if slot not in self.held.get(owner.id, ()):
             self.wanted.setdefault((owner.id, slot), Wanted(owner, number, *slot))
 

@@ -22,12 +22,17 @@ from scenarios.knowledge import knowledge_for
 def scorecard(
     transcript: Transcript | Mapping[str, Any], scenario: Scenario, rubric: Rubric | None = None
 ) -> Scorecard:
-    """Score an attempt of a scenario revision, by its track's rubric unless another is given.
+    """Score an attempt of a scenario revision, by its own rubric unless another is given.
 
     Raises TranscriptError for what cannot be read, BankIncomplete without calibration, ScenarioError without a rubric.
     """
     read = parse_transcript(transcript)
-    return grade(read, knowledge_of(read, scenario), rubric or rubrics.for_track(scenario.track))
+    return grade(read, knowledge_of(read, scenario), rubric or rubric_of(scenario))
+
+
+def rubric_of(scenario: Scenario) -> Rubric:
+    """The rubric that the scenario names, else its track's. Raises ScenarioError where there is none."""
+    return rubrics.named(scenario.rubric) if scenario.rubric else rubrics.for_track(scenario.track)
 
 
 def read_histories(prevents: Iterable[Mapping[str, Any]], table: str) -> None:

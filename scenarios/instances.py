@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from gpu_worker.faults import kind_of
-from gpu_worker.lab.touch import is_touched, without_faults
+from gpu_worker.lab.touch import is_touched
 from gpu_worker.specs import ExperimentSpec, Fault, Job, Setting, experiment_key
 from scenarios.causes import HEALTHY
 from scenarios.errors import BankIncomplete
@@ -19,9 +19,10 @@ from scenarios.format import Scenario
 EXPERIMENT = re.compile(r"^(?P<name>[a-z]+(-[a-z]+)*)(\[(?P<with>[a-z-]+=[a-z0-9-]+(,[a-z-]+=[a-z0-9-]+)*)\])?$")
 
 # What fixes left behind: the lab as it was, without the fault, or as the fix of that id set it. A fix that changes the
-# job after the cure gives both: `cures+compress-gradients`.
+# job after the cure gives both: `cures+compress-gradients`. Where two causes were at work and one of them is cured:
+# `cures:degraded-link`.
 State = str
-NOTHING, CURES = "nothing", "cures"
+NOTHING, CURES, HALF = "nothing", "cures", "cures:"
 
 REPEATS = 5
 # A small message takes milliseconds: with five of them, any other process of the machine would spoil the run.
@@ -29,6 +30,17 @@ SMALL_REPEATS = 25
 # Measured steps where an experiment runs the job several times over, and of the job after a fix that leaves the fault.
 STEPS_EACH = {"scaling-ladder": 1, "single-node-baseline": 2, "synthetic-batch": 2, "host-swap": 2}
 STEPS_AFTER = 2
+
+
+class Drawn(BaseModel):
+    """One fault of an instance: cause, place and magnitude."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    cause: str
+    place: str | None = None
+    params: dict[str, float] = Field(default_factory=dict)
+    under: dict[str, dict[str, float]] = Field(default_factory=dict, description="the fault's params after a fix")
+    instance: str = Field(default="", description="of a pair: the instance that has this fault alone")
 
 
 class Instance(BaseModel):
@@ -43,15 +55,28 @@ class Instance(BaseModel):
     under: dict[str, dict[str, float]] = Field(default_factory=dict, description="the fault's params after a fix")
     jobs: dict[str, dict[str, Any]] = Field(default_factory=dict, description="fields of the job that a fix sets")
     setting: Setting
+    pair: tuple[Drawn, ...] = Field(default=(), description="a curveball's two faults; `cause` then names both, a+b")
 
     @property
     def is_healthy(self) -> bool:
         return self.cause == HEALTHY
 
     @property
+    def drawn(self) -> tuple[Drawn, ...]:
+        """Its faults: none where it is healthy, two of a pair."""
+        if self.is_healthy or self.pair:
+            return self.pair
+        return (Drawn(cause=self.cause, place=self.place, params=self.params, under=self.under, instance=self.id),)
+
+    @property
+    def halves(self) -> list[State]:
+        """States in which one of two causes is cured."""
+        return [f"{HALF}{one.cause}" for one in self.pair]
+
+    @property
     def trials(self) -> list[str]:
-        """Fixes that leave the fault and yet change the run, by id."""
-        return sorted({*self.under, *self.jobs})
+        """Fixes that leave the fault and yet change the run, by id; under two faults they are not run."""
+        return [] if self.pair else sorted({*self.under, *self.jobs})
 
 
 def draw(scenario: Scenario, *, seed: Any, avoid: Collection[str] = ()) -> Instance:
@@ -101,7 +126,9 @@ def spec_for(instance: Instance, experiment: str, state: State = NOTHING) -> Exp
             "repeats": SMALL_REPEATS if with_.get("size") == "small" else REPEATS,
         }
     )
-    return spec if is_touched(spec) else without_faults(spec)
+    # One by one: of two faults one may touch the experiment and the other not.
+    touching = tuple(fault for fault in spec.faults if is_touched(spec.model_copy(update={"faults": (fault,)})))
+    return spec.model_copy(update={"faults": touching})
 
 
 def job_changes(instance: Instance, experiment: str, state: State) -> dict[str, Any]:
@@ -111,9 +138,14 @@ def job_changes(instance: Instance, experiment: str, state: State) -> dict[str, 
     return {**({"measured_steps": steps} if steps else {}), **instance.jobs.get(trial, {})}
 
 
-def is_shared(instance: Instance, experiment: str) -> bool:
-    """Whether the fault cannot touch the experiment: the healthy run of the same setting then answers."""
-    return not instance.is_healthy and not spec_for(instance, experiment).faults
+def is_shared(instance: Instance, experiment: str, state: State = NOTHING) -> bool:
+    """Whether what is at work cannot touch the experiment: the healthy run of the same setting then answers."""
+    return not instance.is_healthy and not spec_for(instance, experiment, state).faults
+
+
+def is_same(instance: Instance, experiment: str, one: State, other: State) -> bool:
+    """Whether two states of an instance run the same: the cured one of two causes cannot touch the experiment."""
+    return spec_for(instance, experiment, one) == spec_for(instance, experiment, other)
 
 
 def is_cured(state: State) -> bool:
@@ -122,7 +154,13 @@ def is_cured(state: State) -> bool:
 
 def trial_of(state: State) -> str:
     """The fix that changed the run and left the fault, by id; empty where none did."""
-    return next((part for part in state.split("+") if part not in (NOTHING, CURES)), "")
+    parts = state.split("+")
+    return next((part for part in parts if part not in (NOTHING, CURES) and not part.startswith(HALF)), "")
+
+
+def cured_causes(state: State) -> set[str]:
+    """Of two causes, the one that fixes have removed while the other is still at work."""
+    return {part.removeprefix(HALF) for part in state.split("+") if part.startswith(HALF)}
 
 
 def baseline_spec(instance: Instance) -> ExperimentSpec:
@@ -133,10 +171,14 @@ def baseline_spec(instance: Instance) -> ExperimentSpec:
 
 
 def faults_after(instance: Instance, state: State) -> tuple[Fault, ...]:
-    if instance.is_healthy or is_cured(state):
+    if is_cured(state):
         return ()
-    params = {**instance.params, **instance.under.get(trial_of(state), {})}
-    return (Fault(cause=instance.cause, place=instance.place, params=params),)
+    trial, cured = trial_of(state), cured_causes(state)
+    return tuple(
+        Fault(cause=one.cause, place=one.place, params={**one.params, **one.under.get(trial, {})})
+        for one in instance.drawn
+        if one.cause not in cured
+    )
 
 
 def split_key(experiment: str) -> tuple[str, dict[str, str]]:
@@ -150,18 +192,23 @@ def split_key(experiment: str) -> tuple[str, dict[str, str]]:
 
 
 def accepted_places(instance: Instance) -> list[str]:
-    """Every right name of the fault's place: a rank is also named by its host, an access link by its host and rank."""
-    if instance.place is None:
+    """Every right name of the fault's place, of both faults of a pair."""
+    return list(dict.fromkeys(place for one in instance.drawn for place in places_of(instance, one)))
+
+
+def places_of(instance: Instance, fault: Drawn) -> list[str]:
+    """Every right name of one fault's place: a rank is also named by its host, an access link by its host and rank."""
+    if fault.place is None:
         return []
-    kind, _, name = instance.place.partition(":")
+    kind, _, name = fault.place.partition(":")
     if kind == "rank":
-        return [instance.place, f"host:{host_of(instance, int(name))}"]
+        return [fault.place, f"host:{host_of(instance, int(name))}"]
     if kind == "host":
-        return [instance.place, *ranks_on(instance, int(name))]
+        return [fault.place, *ranks_on(instance, int(name))]
     host = re.match(r"host(\d+)-", name)
     if host is None:
-        return [instance.place]
-    return [instance.place, f"host:{host[1]}", *ranks_on(instance, int(host[1]))]
+        return [fault.place]
+    return [fault.place, f"host:{host[1]}", *ranks_on(instance, int(host[1]))]
 
 
 def host_of(instance: Instance, rank: int) -> int:

@@ -107,7 +107,10 @@ def one_step(scenario: Scenario, calibration: Calibration, probe: Probe, with_: 
             "tells": probe.roles(with_),
             "findings": tuple(probe.findings),
             "sentences": dict(probe.findings),
-            "cells": with_findings(cells_of(scenario, table), tuple(probe.findings)),
+            "cells": with_findings(
+                {**cells_of(scenario, table), **pair_cells(scenario, calibration, variant_id(probe.id, with_))},
+                tuple(probe.findings),
+            ),
         }
     )
 
@@ -135,7 +138,7 @@ def symptom_knowledge(scenario: Scenario, calibration: Calibration) -> StepKnowl
         price_min=0,
         findings=tuple(SYMPTOM.findings),
         sentences=dict(SYMPTOM.findings),
-        cells=cells_of(scenario, table),
+        cells={**cells_of(scenario, table), **pair_cells(scenario, calibration, SYMPTOM_VARIANT)},
     )
 
 
@@ -151,6 +154,14 @@ def cells_of(scenario: Scenario, table: VariantTable) -> dict[str, Cell]:
     """Cells of the scenario's causes and of healthy runs; the table may hold more."""
     wanted = [*(bound.id for bound in scenario.causes), HEALTHY]
     return {cause: table.cells[cause] for cause in wanted if cause in table.cells}
+
+
+def pair_cells(scenario: Scenario, calibration: Calibration, variant: str) -> dict[str, Cell]:
+    """Cells of the pairs that a curveball may combine, by `a+b`, as far as they were run."""
+    if calibration.pairs is None or variant not in calibration.pairs.variants:
+        return {}
+    cells = calibration.pairs.variants[variant].cells
+    return {pair.id: cells[pair.id] for pair in scenario.pairs if pair.id in cells}
 
 
 def estimate_knowledge(estimate: Estimate) -> EstimateKnowledge:

@@ -8,22 +8,23 @@ from __future__ import annotations
 import functools
 from pathlib import Path
 
-from scenarios import yamlfile
+from scenarios import tables_file, yamlfile
 from scenarios.errors import ScenarioError, did_you_mean
 from scenarios.format import Scenario
 
 FOLDER = Path(__file__).with_name("library")
 
 
-def files(folder: Path = FOLDER) -> dict[str, Path]:
+def files(folder: Path | None = None) -> dict[str, Path]:
     """The file of each scenario that is offered, by key."""
-    return {path.stem: path for path in sorted(folder.glob("*/*.yaml")) if "@" not in path.stem}
+    found = sorted((folder or FOLDER).glob("*/*.yaml"))
+    return {path.stem: path for path in found if "@" not in path.stem and path.is_file()}
 
 
-def every(folder: Path = FOLDER) -> list[Scenario]:
+def every(folder: Path | None = None) -> list[Scenario]:
     """Every scenario that can be read, older and coming revisions among them; broken ones are left out."""
     found = []
-    for path in sorted(folder.glob("*/*.yaml")):
+    for path in sorted((folder or FOLDER).glob("*/*.yaml")):
         try:
             found.append(load(path))
         except ScenarioError:
@@ -36,15 +37,36 @@ def keys() -> list[str]:
     return list(files())
 
 
+def shipped() -> list[Scenario]:
+    """Every scenario that is offered and calibrated, by key. Raises ScenarioError where one is broken."""
+    return [one for one in map(get, keys()) if tables_file.path_of(one.table).is_file()]
+
+
 def get(key: str, revision: int | None = None) -> Scenario:
     """A scenario, the revision that is offered unless one is named. Raises ScenarioError where it is none or broken."""
     offered = load(path_of(key))
-    if revision is None or offered.revision == revision:
-        return offered
+    return offered if revision in (None, offered.revision) else load(file_of(key, revision or 0))
+
+
+def file_of(key: str, revision: int) -> Path:
+    """The file of a revision. Raises ScenarioError where it is not kept."""
+    offered = load(path_of(key)).revision
+    if revision == offered:
+        return path_of(key)
     other = path_of(key).with_name(f"{key}@{revision}.yaml")
     if not other.is_file():
-        raise ScenarioError(f"{key}.yaml", None, f"revision {revision} is not kept; the newest is {offered.revision}")
-    return load(other)
+        raise ScenarioError(f"{key}.yaml", None, f"revision {revision} is not kept; the newest is {offered}")
+    return other
+
+
+def place_for(scenario: Scenario) -> Path:
+    """Where a revision's file belongs: that of a new key is offered at once, a new revision of a known one is not."""
+    known = files()
+    if scenario.key not in known:
+        return FOLDER / scenario.track / f"{scenario.key}.yaml"
+    if load(known[scenario.key]).revision == scenario.revision:
+        return known[scenario.key]
+    return known[scenario.key].with_name(f"{scenario.key}@{scenario.revision}.yaml")
 
 
 def named(name: str) -> Scenario:

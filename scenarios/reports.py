@@ -16,8 +16,6 @@ from scenarios.format import Scenario
 from scenarios.knowledge import assemble
 from scenarios.tables_file import Calibration
 
-HEADLINE = (0.45, 0.70)
-
 
 def of(scenario: Scenario, calibration: Calibration) -> dict[str, Any]:
     """Every report that needs the tables, JSON-ready."""
@@ -30,9 +28,9 @@ def of(scenario: Scenario, calibration: Calibration) -> dict[str, Any]:
     }
 
 
-def useful_work(ratios: dict[str, list[float]]) -> dict[str, dict[str, float]]:
-    """Useful work a second against healthy, by cause; the incident's headline holds between 0.45 and 0.70."""
-    low, high = HEADLINE
+def useful_work(ratios: dict[str, list[float]], headline: tuple[float, float]) -> dict[str, dict[str, float]]:
+    """Useful work a second against healthy, by cause, and how many runs lie outside the brief's range."""
+    low, high = headline
     return {
         cause: {
             "median": round(median(values), 3),

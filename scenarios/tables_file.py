@@ -41,6 +41,7 @@ class Calibration(BaseModel):
     machine_class: dict[str, Any] = Field(description="cores, ranks, kernel, backend and torch of the runs")
     runs: dict[str, int] = Field(description="banked instances by cause")
     tables: Tables
+    pairs: Tables | None = Field(default=None, description="of two causes at once, by `a+b`; none where none was run")
     reports: dict[str, Any] = Field(description="useful work by cause, what variants show, worth of first steps")
     observations: list[Observation]
 
@@ -54,9 +55,17 @@ def save(calibration: Calibration) -> Path:
     path = path_of(calibration.table)
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_suffix(".part")
-    part.write_text(json.dumps(calibration.model_dump(mode="json", by_alias=True), indent=1, sort_keys=True) + "\n")
+    part.write_text(text_of(calibration))
     os.replace(part, path)
     return path
+
+
+def text_of(calibration: Calibration) -> str:
+    """The file's text; where no pairs were run it does not mention them."""
+    skipped = {"pairs"} if calibration.pairs is None else None
+    return (
+        json.dumps(calibration.model_dump(mode="json", by_alias=True, exclude=skipped), indent=1, sort_keys=True) + "\n"
+    )
 
 
 def load(table: str) -> Calibration:
@@ -77,7 +86,8 @@ def load_as_of(path: Path, mtime_ns: int) -> Calibration:
     return Calibration.model_validate_json(path.read_text())
 
 
-def digest_of(tables: Tables) -> str:
+def digest_of(tables: Tables, pairs: Tables | None = None) -> str:
     """Sixteen hex digits that change with any number of the tables; independent of the order of their entries."""
-    text = json.dumps(tables.model_dump(mode="json", by_alias=True), sort_keys=True)
+    parts = [one.model_dump(mode="json", by_alias=True) for one in (tables, pairs) if one is not None]
+    text = json.dumps(parts[0] if pairs is None else parts, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]

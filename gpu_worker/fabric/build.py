@@ -24,6 +24,7 @@ QUEUE_BYTES = 4_000_000
 # A namespace may not set the sysctl, but each route may name its own.
 CONGESTION_CONTROL = {"cc_algo": "reno"}
 IPV4 = "/proc/sys/net/ipv4"
+PATH_REHASH = "/proc/sys/net/core/txrehash"
 
 
 class Fabric:
@@ -225,7 +226,13 @@ def set_route(netlink: IPRoute, route: Route) -> None:
 
 
 def _set_kernel_options(node: Node) -> None:
-    """Of the namespace that the caller is in: forwarding by flow hash in routers, and no IPv6 chatter anywhere."""
+    """Of the namespace that the caller is in: forwarding by flow hash in routers, and no IPv6 chatter anywhere.
+
+    A flow keeps its path: TCP would draw another hash after a time-out, which routers go by, and so leave a lossy
+    uplink within a second.
+    """
+    if os.path.exists(PATH_REHASH):
+        _write(PATH_REHASH, "0")
     if os.path.exists("/proc/sys/net/ipv6"):
         for scope in ("all", "default"):
             _write(f"/proc/sys/net/ipv6/conf/{scope}/disable_ipv6", "1")

@@ -64,7 +64,7 @@ def _incident(scenario: Scenario) -> Incident:
     return Incident(
         scenario.key,
         scenario.title,
-        words.TRACKS.get(scenario.track, scenario.track),
+        " · ".join(words.TRACKS.get(track, track) for track in scenario.every_track),
         scenario.level,
         len(scenario.causes),
         len(scenario.steps),

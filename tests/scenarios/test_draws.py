@@ -9,8 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpu_worker.faults import kind_of
+from gpu_worker.lab.plan import plan_run
 from gpu_worker.probes.change_log import touched
 from scenarios import draws, library, offered
+from scenarios.format import LabSetting
 from scenarios.instances import accepted_places, baseline_spec, faults_after, is_shared, spec_for, split_key
 
 FLAGSHIP = library.get("slow-all-reduce")
@@ -112,6 +114,18 @@ def test_experiment_keys_come_back_as_they_were_written(key):
 def test_what_is_no_experiment_is_refused(key):
     with pytest.raises(ValueError, match="is no experiment"):
         split_key(key)
+
+
+@pytest.mark.parametrize("experiment", ["job", "microbenchmark[placement=as-job,size=job]"])
+def test_a_scenario_may_be_set_on_nodes_instead_of_leaves(experiment):
+    """Ranks 0 and 1 inside one node, 2 and 3 in the other, or in turn."""
+    for in_turn in (False, True):
+        setting = LabSetting(topology="two-tier", hosts_per_leaf=3, hosts=((0, 1), (3, 5)), in_turn=in_turn)
+        scenario = FLAGSHIP.model_copy(update={"setting": setting})
+        drawn = draws.draw_instance(scenario, scenario.cause("throttled-rank"), 0, "seed")
+        plan = plan_run(spec_for(drawn, experiment))
+        nodes = [plan.fabric.leaf_of[host] for host in plan.placement]
+        assert nodes in ([[0, 1, 0, 1]] if in_turn else [[0, 0, 1, 1]])
 
 
 def test_a_fix_that_changes_the_job_is_really_applied():

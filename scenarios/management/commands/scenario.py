@@ -1,4 +1,4 @@
-"""`manage.py scenario list|schema|check FILE…|bank KEY|calibrate KEY`: incidents from the command line.
+"""`manage.py scenario list|schema|check FILE…|bank|calibrate|prove|publish|export KEY|import FILE`: incidents.
 
 Exit codes: 0 fine, 1 what was asked about does not hold, 2 bad usage or bad input, with file, line and repair.
 """
@@ -7,18 +7,21 @@ from __future__ import annotations
 
 import json
 from argparse import SUPPRESS, ArgumentParser
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from scenarios import bank, calibrate, checks, filling, library, tables_file
+from scenarios import archive, archive_in, calibrate, filling, library, publish, tables_file, told
 from scenarios.errors import BankIncomplete, ScenarioError, ScenarioErrors
 from scenarios.format import Scenario
+from scenarios.proof import page, prove
 
 WRONG, MISUSED = 1, 2
-SCHEMA_DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 class Command(BaseCommand):
@@ -28,11 +31,29 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--json", action="store_true", default=False, help="print JSON")
         actions = parser.add_subparsers(dest="action", required=True)
-        for name, about in (("list", "every scenario"), ("schema", "the JSON Schema of a scenario file")):
-            actions.add_parser(name, help=about).add_argument("--json", action="store_true", default=SUPPRESS)
+        actions.add_parser("list", help="every scenario").add_argument("--json", action="store_true", default=SUPPRESS)
+        schema = actions.add_parser("schema", help="the JSON Schema of a scenario file")
+        schema.add_argument("--write", action="store_true", help="writes scenarios/schema.json, which editors read")
+        schema.add_argument("--json", action="store_true", default=SUPPRESS)
         check = actions.add_parser("check", help="whether files are sound; errors name file, line and repair")
         check.add_argument("files", nargs="*", type=Path, help="all of the library where none is named")
         check.add_argument("--json", action="store_true", default=SUPPRESS)
+        proof = actions.add_parser("prove", help="whether an incident can be solved as it is meant to be")
+        proof.add_argument("key", nargs="?", help="of the scenario, or of a coming revision as key@2")
+        proof.add_argument("--write-docs", action="store_true", help="writes docs/proofs.md for all that is shipped")
+        proof.add_argument("--json", action="store_true", default=SUPPRESS)
+        for name, about in (
+            ("publish", "offers a sound and proved revision, which never changes again"),
+            ("export", "one incident with its calibration and runs as one file"),
+        ):
+            parser = actions.add_parser(name, help=about)
+            parser.add_argument("key", help="of the scenario, or of another revision as key@2")
+            parser.add_argument("--json", action="store_true", default=SUPPRESS)
+            if name == "export":
+                parser.add_argument("--to", type=Path, metavar="FILE", help="default: key@revision.zip in this folder")
+        brought = actions.add_parser("import", help="bring in an exported incident; nothing that is here is replaced")
+        brought.add_argument("file", type=Path)
+        brought.add_argument("--json", action="store_true", default=SUPPRESS)
         self.add_filling(actions.add_parser("bank", help="fill the bank of whole runs"))
         self.add_filling(actions.add_parser("calibrate", help="fill the bank, then build the tables"))
 
@@ -41,6 +62,8 @@ class Command(BaseCommand):
         parser.add_argument("--runs", type=int, default=8, metavar="N", help="instances a cause (default 8)")
         about = "how many of them get every run that an attempt may ask for (default 3); the others serve calibration"
         parser.add_argument("--whole", type=int, default=3, metavar="N", help=about)
+        about = "instances of each pair of causes that a curveball may combine (default 0)"
+        parser.add_argument("--pairs", type=int, default=0, metavar="N", help=about)
         parser.add_argument("--plan", action="store_true", help="print which runs are lacking and how long they take")
         parser.add_argument("--seconds", type=float, default=None, metavar="S", help="fill for at most so many seconds")
         parser.add_argument("--seed", default=None, help="of new draws (default: the table's name)")
@@ -58,24 +81,66 @@ class Command(BaseCommand):
             raise CommandError(str(lacking), returncode=WRONG) from None
 
     def do_list(self, options: dict[str, Any]) -> None:
-        found = [{**about(library.get(key)), "coming": coming(key)} for key in library.keys()]
+        found = [{**told.about(library.get(key)), "coming": told.coming(key)} for key in library.keys()]
         lines = [f"{one['key']}  revision {one['revision']}  {one['track']}  {one['title']}" for one in found]
-        lines += [coming_line(one["key"], next) for one in found for next in one["coming"]]
+        lines += [told.coming_line(one["key"], next) for one in found for next in one["coming"]]
         self.say(options, found, lines)
 
     def do_schema(self, options: dict[str, Any]) -> None:
-        schema = Scenario.model_json_schema(by_alias=True)
-        self.stdout.write(json.dumps({"$schema": SCHEMA_DIALECT, **schema}, indent=2))
+        if options["write"]:
+            told.SCHEMA.write_text(told.schema_text(), encoding="utf-8")
+        else:
+            self.stdout.write(told.schema_text(), ending="")
 
     def do_check(self, options: dict[str, Any]) -> None:
         paths = options["files"] or sorted(library.FOLDER.glob("*/*.yaml"))
-        found = {str(path): problems_of(path) for path in paths}
+        found = {str(path): told.problems_of(path) for path in paths}
         self.say(options, [{"file": file, "errors": errors} for file, errors in found.items()], [])
         errors = [error for listed in found.values() for error in listed]
         if errors:
             raise CommandError("\n".join(errors), returncode=MISUSED)
         if not options["json"]:
             self.stdout.write(f"{len(paths)} sound")
+
+    def do_prove(self, options: dict[str, Any]) -> None:
+        if options["write_docs"]:
+            file = settings.BASE_DIR / "docs" / "proofs.md"
+            file.write_text(page.page([prove(one) for one in library.shipped()]), encoding="utf-8")
+        if options["key"]:
+            proof = prove(library.named(options["key"]))
+            self.say(options, proof.as_json(), list(page.lines(proof)))
+            if not proof.holds:
+                raise CommandError("the proof does not hold", returncode=WRONG)
+        elif not options["write_docs"]:
+            raise CommandError("name the scenario to prove, or --write-docs", returncode=MISUSED)
+
+    def do_publish(self, options: dict[str, Any]) -> None:
+        scenario = library.named(options["key"])
+        problems = told.problems_of(library.file_of(scenario.key, scenario.revision))
+        if problems:
+            raise CommandError("\n".join(problems), returncode=MISUSED)
+        proof = prove(scenario)
+        if not proof.holds:
+            raise CommandError("\n".join(["the proof does not hold", *page.lines(proof)]), returncode=WRONG)
+        file = publish.publish(scenario)
+        state = {"key": scenario.key, "revision": scenario.revision, "file": str(file)}
+        self.say(options, state, [f"{scenario.key} revision {scenario.revision} is offered, from {file.name}"])
+
+    def do_export(self, options: dict[str, Any]) -> None:
+        scenario = library.named(options["key"])
+        file = options["to"] or Path(f"{scenario.key}@{scenario.revision}.zip")
+        with files_named():
+            manifest = archive.export(scenario, file)
+        said = f"{file}: {len(manifest.members)} members, {file.stat().st_size / 1e6:.2f} MB"
+        self.say(options, {"file": str(file), **manifest.model_dump()}, [said])
+
+    def do_import(self, options: dict[str, Any]) -> None:
+        with files_named():
+            brought = archive_in.import_archive(options["file"])
+        scenario = brought.scenario
+        state = {"key": scenario.key, "revision": scenario.revision, "file": str(brought.file)}
+        said = f"{scenario.key} revision {scenario.revision}: {brought.written} new files, {brought.file.name}"
+        self.say(options, {**state, "written": brought.written}, [said])
 
     def do_bank(self, options: dict[str, Any]) -> None:
         scenario = library.named(options["key"])
@@ -97,15 +162,18 @@ class Command(BaseCommand):
             self.stderr.write(f"given up: {given_up}")
         calibration = calibrate.calibrate(scenario, now=timezone.now())
         path = tables_file.save(calibration)
-        told = {"file": str(path), "digest": calibration.digest, **calibration.reports}
-        self.say(options, told, summary(calibration))
+        reported = {"file": str(path), "digest": calibration.digest, **calibration.reports}
+        self.say(options, reported, told.summary(calibration))
 
     def plan(self, scenario: Scenario, options: dict[str, Any]) -> list[filling.Wanted]:
         for name in ("runs", "whole"):
             if options[name] < 1:
                 raise CommandError(f"--{name} is {options[name]}; it must be at least 1", returncode=MISUSED)
-        whole = min(options["whole"], options["runs"])
-        return filling.wanted_runs(scenario, options["runs"], whole, options["seed"] or scenario.table)
+        if options["pairs"] and not scenario.pairs:
+            raise CommandError(f"{scenario.key} names no `pairs` that a curveball may combine", returncode=MISUSED)
+        whole, seed = min(options["whole"], options["runs"]), options["seed"] or scenario.table
+        single = filling.wanted_runs(scenario, options["runs"], whole, seed)
+        return [*single, *(filling.wanted_pairs(scenario, options["pairs"], seed) if options["pairs"] else ())]
 
     def show_plan(self, scenario: Scenario, options: dict[str, Any]) -> None:
         lines = filling.plan_lines(self.plan(scenario, options))
@@ -136,72 +204,10 @@ class Command(BaseCommand):
             self.stdout.write(line)
 
 
-def about(scenario: Scenario) -> dict[str, Any]:
-    return {
-        "key": scenario.key,
-        "revision": scenario.revision,
-        "title": scenario.title,
-        "track": scenario.track,
-        "level": scenario.level,
-        "table": scenario.table,
-        "causes": list(scenario.prior),
-    }
-
-
-def coming(key: str) -> list[dict[str, Any]]:
-    """Revisions that are not offered yet, and how far their bank and table are."""
-    return [how_far(library.get(key, revision)) for revision in library.coming(key)]
-
-
-def how_far(scenario: Scenario) -> dict[str, Any]:
-    ready = {one.cause for one in bank.complete_instances(scenario.table)} & set(scenario.prior)
-    calibrated = tables_file.path_of(scenario.table).is_file()
-    return {"revision": scenario.revision, "causes": len(scenario.prior), "ready": len(ready), "calibrated": calibrated}
-
-
-def coming_line(key: str, next: dict[str, Any]) -> str:
-    state = f"{next['ready']} of {next['causes']} causes banked, {'' if next['calibrated'] else 'not yet '}calibrated"
-    return f"{key}  revision {next['revision']}  not offered: {state}"
-
-
-def problems_of(path: Path) -> list[str]:
-    """What is wrong with a file, one line each."""
-    if not path.is_file():
-        return [f"{path}: there is no such file"]
+@contextmanager
+def files_named() -> Iterator[None]:
+    """A file that cannot be read or written is bad input, not a fault of ours."""
     try:
-        scenario = library.load(path)
-    except ScenarioErrors as broken:
-        return [str(error) for error in broken.errors]
-    except ScenarioError as broken:
-        return [str(broken)]
-    return checks.tables_problems(path, scenario)
-
-
-def summary(calibration: tables_file.Calibration) -> list[str]:
-    """The calibration in lines: runs, useful work, what each variant shows, the worth of first steps."""
-    reports = calibration.reports
-    lines = [f"{calibration.table} {calibration.digest}"]
-    lines.append(f"runs: {', '.join(f'{cause} {count}' for cause, count in calibration.runs.items())}")
-    for cause, work in reports["useful_work"].items():
-        lines.append(f"useful work under {cause}: {work['median']:.2f} ({work['lowest']:.2f} to {work['highest']:.2f})")
-    for name, variant in reports["variants"].items():
-        lines += variant_lines(name, variant)
-    for cell in reports["fixes"]:
-        if cell["measured"] != cell["declared"]:
-            lines.append(
-                f"{cell['fix']} under {cell['cause']} is said to be {cell['declared']}, was {cell['measured']}"
-            )
-    lines.append(f"symptom tells {reports['symptom_bits']:.2f} bits")
-    for step in reports["first_steps"]:
-        worth = f"{step['bits']:.2f} bits in {step['minutes']:g} min, {step['bits_a_minute']:.3f} a minute"
-        lines.append(f"first step {step['step']}: {worth}")
-    return lines
-
-
-def variant_lines(name: str, variant: dict[str, Any]) -> list[str]:
-    false = variant["healthy_false_rate"]
-    lines = [f"{name}: log-loss {variant['log_loss_bits']:.2f} bits, healthy false {0 if false is None else false:.2f}"]
-    for cause, cell in variant["causes"].items():
-        seen = ", ".join(f"{finding} {count}" for finding, count in cell["seen"].items())
-        lines.append(f"    {cause}: {seen}; {cell['basis']} on {cell['runs']} runs")
-    return lines
+        yield
+    except OSError as failed:
+        raise CommandError(f"{failed.filename}: {failed.strerror}", returncode=MISUSED) from None

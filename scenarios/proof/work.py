@@ -1,0 +1,61 @@
+"""Claims about magnitudes: the headline holds under every cause, and compute faults leave the fabric alone."""
+
+from __future__ import annotations
+
+from statistics import median
+
+from grader.index import FABRIC_FAMILIES
+from scenarios.causes import CAUSES, HEALTHY
+from scenarios.proof.base import Line, Subject, verdict
+
+MICROBENCHMARK = "microbenchmark[placement=as-job,size=job]"
+FRACTION = "fraction_of_floor"
+
+
+def headline(subject: Subject) -> Line:
+    """Median useful work a second of each cause's runs, as a share of the healthy run before."""
+    if subject.scenario.headline is None:
+        return Line("headline", "useful work is what was lost", "the scenario says that it is not", "no question")
+    low, high = subject.scenario.headline
+    claim = f"useful work under every cause lies at {low:.0%} to {high:.0%} of healthy (median of its runs)"
+    reported = subject.calibration.reports.get("useful_work", {})
+    work = {cause: reported[cause] for cause in subject.scenario.prior if cause in reported}
+    lacking = tuple(f"{cause}: no runs" for cause in subject.scenario.prior if cause not in work)
+    if lacking:
+        return Line(
+            "headline", claim, f"{len(work)} of {len(subject.scenario.prior)} causes have runs", "unknown", lacking
+        )
+    medians = {cause: float(one["median"]) for cause, one in work.items()}
+    least, most = (choose(medians, key=lambda cause: medians[cause]) for choose in (min, max))
+    outside = sum(one["outside_headline"] for one in work.values())
+    runs = sum(one["runs"] for one in work.values())
+    figure = f"{medians[least]:.2f} ({least}) to {medians[most]:.2f} ({most}); {outside} of {runs} runs lie outside"
+    wrong = tuple(f"{cause}: {share:.2f}" for cause, share in medians.items() if not low <= share <= high)
+    return Line("headline", claim, figure, verdict(not wrong), wrong)
+
+
+def compute_spares_the_fabric(subject: Subject) -> Line:
+    """The collective alone stays at its floor under every cause that is not the fabric's, in every run."""
+    floor = subject.scenario.at_floor_from
+    claim = f"causes outside the fabric leave {MICROBENCHMARK} at {floor:g} of the floor or more"
+    if MICROBENCHMARK not in subject.index.row_of:
+        return Line("spares-fabric", claim, "the scenario does not offer it", "no question")
+    lowest = {cause: min(found) for cause in others(subject) if (found := fractions(subject, cause))}
+    if not lowest:
+        return Line("spares-fabric", claim, "no such cause was measured", "unknown")
+    least = min(lowest, key=lambda cause: lowest[cause])
+    middle = median(fractions(subject, least))
+    figure = f"lowest {lowest[least]:.2f} ({least}, median {middle:.2f}), over {len(lowest)} causes"
+    wrong = tuple(f"{cause}: {share:.2f}" for cause, share in lowest.items() if share < floor)
+    return Line("spares-fabric", claim, figure, verdict(not wrong), wrong)
+
+
+def others(subject: Subject) -> list[str]:
+    return [cause for cause in subject.scenario.prior if CAUSES[cause].family not in FABRIC_FAMILIES]
+
+
+def fractions(subject: Subject, cause: str) -> list[float]:
+    """What the microbenchmark read under a cause; under one that cannot touch it, what healthy runs read."""
+    seen = [one for one in subject.calibration.observations if one.variant == MICROBENCHMARK]
+    own = [one.readings[FRACTION] for one in seen if one.cause == cause]
+    return own or [one.readings[FRACTION] for one in seen if one.cause == HEALTHY]
