@@ -232,7 +232,7 @@ def _posterior_draws(block: Block, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _units(covariance: np.ndarray) -> np.ndarray:
-    """Standard deviations (d,): readings of very different spread are measured each in its own, or the small are lost."""
+    """Standard deviations (d,): where spreads differ much, the small are lost in the units of the large."""
     return np.asarray(np.sqrt(np.diagonal(covariance)))
 
 

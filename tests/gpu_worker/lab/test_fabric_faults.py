@@ -146,6 +146,19 @@ def test_a_lossy_link_drops_and_its_hosts_send_again(run):
     assert accusing(taken) <= {"link-error-counters", "link-utilisation"}
 
 
+def test_a_lossy_uplink_keeps_the_flows_that_it_slows(run):
+    """TCP draws another hash after a time-out, and routers go by it: left to itself, a flow walks to the other spine."""
+    lossy = Fault(cause="lossy-link", place="link:leaf0-spine1", params={"per_million": 13_000})
+    taken = run("microbenchmark", lossy)
+    flows = [sum(f"leaf0-{spine}" in path["via"] for path in taken.fabric["paths"]) for spine in ("spine0", "spine1")]
+    carried = [
+        sum(taken.fabric["counters"][way]["bytes"] for way in (f"leaf0->{spine}", f"{spine}->leaf0"))
+        for spine in ("spine0", "spine1")
+    ]
+    assert flows[1] and fraction(taken) < 0.8
+    assert carried[1] / carried[0] == pytest.approx(flows[1] / flows[0], rel=0.2)
+
+
 @pytest.mark.long
 def test_a_flapping_link_loses_its_carrier_and_what_was_under_way(run):
     taken = run("job", FLAPPING)
