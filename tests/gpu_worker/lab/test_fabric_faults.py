@@ -147,7 +147,7 @@ def test_a_lossy_link_drops_and_its_hosts_send_again(run):
 
 
 def test_a_lossy_uplink_keeps_the_flows_that_it_slows(run):
-    """TCP draws another hash after a time-out, and routers go by it: left to itself, a flow walks to the other spine."""
+    """TCP draws another hash after a time-out, and routers go by it: a flow left to itself walks to the other spine."""
     lossy = Fault(cause="lossy-link", place="link:leaf0-spine1", params={"per_million": 13_000})
     taken = run("microbenchmark", lossy)
     flows = [sum(f"leaf0-{spine}" in path["via"] for path in taken.fabric["paths"]) for spine in ("spine0", "spine1")]
