@@ -77,10 +77,6 @@ def are_as_wanted(plan: FabricPlan, paths: Sequence[Path], must_cross: Sequence[
     return bool(collisions) is collide and crossed >= set(must_cross)
 
 
-# Where packets are lost, what an earlier burst sends again can rise beside the next one.
-TRIES = 3
-
-
 class PathFinder:
     """Sends a burst along one flow at a time and sees which uplinks' counters rise by it."""
 
@@ -89,27 +85,20 @@ class PathFinder:
         self._routers = {node.name for node in fabric.plan.nodes if node.kind == "router"}
 
     def find(self, flow: Path, hosts: Sequence[int], ranks: Ranks) -> Path:
-        """The flow with its two uplinks between the access links. Raises RunFailed where the counters stay unclear."""
+        """The flow with its two uplinks between the access links. Raises RunFailed where the counters are unclear."""
         leaf_of = self._fabric.plan.leaf_of
-        for _ in range(TRIES):
-            risen = self._risen(flow, ranks)
-            up = [n for n in risen if n.startswith(f"leaf{leaf_of[hosts[flow.source]]}->spine")]
-            down = [n for n in risen if n.endswith(f"->leaf{leaf_of[hosts[flow.target]]}") and n.startswith("spine")]
-            if len(up) == len(down) == 1:
-                return _through(flow, up[0], down[0])
-        raise RunFailed(f"the counters do not show one path from rank {flow.source} to {flow.target}: {sorted(risen)}")
-
-    def _risen(self, flow: Path, ranks: Ranks) -> set[str]:
-        """The router interfaces that sent about a burst while the flow sent one."""
         before = self._fabric.counters(self._routers)
         ranks.order("touch", flow.source, flow.target, source=flow.source, target=flow.target)
         ranks.gather("touched", flow.source, flow.target)
         after = self._fabric.counters(self._routers)
-        return {name for name in after if after[name]["bytes"] - before[name]["bytes"] > TOUCH_BYTES // 2}
-
-
-def _through(flow: Path, up: str, down: str) -> Path:
-    leaf, spine = up.split("->")
-    spine_down, leaf_down = down.split("->")
-    first, last = flow.via
-    return replace(flow, via=(first, f"{leaf}-{spine}", f"{leaf_down}-{spine_down}", last), known=True)
+        risen = {name for name in after if after[name]["bytes"] - before[name]["bytes"] > TOUCH_BYTES // 2}
+        up = [n for n in risen if n.startswith(f"leaf{leaf_of[hosts[flow.source]]}->spine")]
+        down = [n for n in risen if n.endswith(f"->leaf{leaf_of[hosts[flow.target]]}") and n.startswith("spine")]
+        if len(up) != 1 or len(down) != 1:
+            raise RunFailed(
+                f"the counters do not show one path from rank {flow.source} to {flow.target}: {sorted(risen)}"
+            )
+        leaf, spine = up[0].split("->")
+        spine_down, leaf_down = down[0].split("->")
+        first, last = flow.via
+        return replace(flow, via=(first, f"{leaf}-{spine}", f"{leaf_down}-{spine_down}", last), known=True)
