@@ -59,7 +59,7 @@ def test_a_degraded_link_is_found_fixed_and_verified(candidate: Candidate, opera
     draw = open_with(candidate, operator, "degraded-link")
     attempt = candidate.attempt
     candidate.ask("precision")
-    candidate.note_floor("5.6 s", "0.442 s")
+    candidate.note_floor("5.6 s", "0.445 s")
     candidate.give_verdict("below-floor")
     candidate.suspect("degraded-link", "throttled-rank")
     lab_is_idle(operator)

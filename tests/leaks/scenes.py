@@ -12,6 +12,7 @@ from django.test import Client
 from django.urls import reverse
 
 from gpu_worker.models import Evidence, Run, RunStatus
+from gpu_worker.probes.base import variants
 from grader.transcript import variant_id
 from practice.models import Attempt, Choice, Draw, Event, Person
 from practice.people import SESSION_KEY
@@ -26,23 +27,9 @@ PERSON = UUID("99999999-2222-4333-8444-555555555555")
 # A form's token and the one against forgery are random in every rendering, whatever the cause.
 RANDOM = re.compile(r'(name="(?:csrfmiddlewaretoken|token)" value=")[^"]*"')
 
-# Every step of the palette once, with the parameters that a candidate might choose.
-STEPS = (
-    ("per-rank-step-times", {}),
-    ("collective-arrivals", {}),
-    ("host-telemetry", {}),
-    ("input-timings", {}),
-    ("overlap-trace", {}),
-    ("link-error-counters", {}),
-    ("library-choices", {}),
-    ("placement-map", {}),
-    ("link-rates", {"scope": "all"}),
-    ("link-rates", {"scope": "suspects"}),
-    ("change-log", {}),
-    ("microbenchmark", {"size": "job", "placement": "as-job"}),
-    ("microbenchmark", {"size": "small", "placement": "packed"}),
-)
-VERIFIED = ("microbenchmark", {"size": "job", "placement": "as-job"})
+# Every step that the incident offers, with the first parameters that a candidate might choose, and two with others.
+OTHERS = (("link-rates", {"scope": "all"}), ("microbenchmark", {"size": "job", "placement": "as-job"}))
+STEPS = (*((step, variants(palette.probe_of(step))[0]) for step in library.get(KEY).steps), *OTHERS)
 
 
 @dataclass(frozen=True)

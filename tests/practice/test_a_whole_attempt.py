@@ -22,9 +22,9 @@ def play(candidate: Candidate, cause: str, place: str, fix: str) -> Attempt:
     attempt = candidate.start()
     answers = [
         candidate.do(attempt, "ask", fact="topology"),
-        candidate.do(attempt, "estimate", collective_floor__production="5.6 s", collective_floor__lab="0.442 s"),
+        candidate.do(attempt, "estimate", collective_floor__production="5.6 s", collective_floor__lab="0.445 s"),
         candidate.do(
-            attempt, "estimate", **{"collective-floor-production": "5.6 s", "collective-floor-lab": "0.442 s"}
+            attempt, "estimate", **{"collective-floor-production": "5.6 s", "collective-floor-lab": "0.445 s"}
         ),
         candidate.do(attempt, "verdict", collective="below-floor"),
         candidate.do(attempt, "hypothesis", causes=["throttled-rank", "degraded-link"]),

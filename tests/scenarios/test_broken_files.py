@@ -9,7 +9,7 @@ import pytest
 
 from scenarios import library, released, told, yamlfile
 
-FLAGSHIP = library.path_of("slow-all-reduce")
+FLAGSHIP = library.file_of("slow-all-reduce", 1)
 NAME = "slow-all-reduce.yaml"
 TEXT = FLAGSHIP.read_text()
 

@@ -73,7 +73,9 @@ def test_a_rank_is_also_named_by_its_host():
 
 def test_a_moved_rank_is_named_by_the_host_where_it_runs_now():
     drawn = instance_of("worse-placement")
-    assert accepted_places(drawn) == [drawn.place, "host:4"]
+    rank, far_leaf = accepted_places(drawn)
+    assert rank == drawn.place
+    assert far_leaf in {"host:6", "host:7", "host:8"}
 
 
 def test_an_access_link_is_also_named_by_its_host_and_an_uplink_is_not():
@@ -129,8 +131,7 @@ def test_a_scenario_may_be_set_on_nodes_instead_of_leaves(experiment):
 
 
 def test_a_fix_that_changes_the_job_is_really_applied():
-    scenario = library.named("slow-all-reduce@2")
-    drawn = draws.draw_instance(scenario, scenario.cause("degraded-link"), 0, "seed")
+    drawn = draws.draw_instance(FLAGSHIP, FLAGSHIP.cause("degraded-link"), 0, "seed")
     applied, cured = (spec_for(drawn, "job", state) for state in ("compress-gradients", "cures+compress-gradients"))
     assert applied.faults and not cured.faults
     assert {applied.setting.job.communication_dtype, cured.setting.job.communication_dtype} == {"bfloat16"}
@@ -138,11 +139,10 @@ def test_a_fix_that_changes_the_job_is_really_applied():
 
 
 def test_a_fault_that_cannot_touch_an_experiment_is_left_out():
-    scenario = library.named("slow-all-reduce@2")
     shared = {
-        bound.id: [key for key in offered.experiments_of(scenario.table) if is_shared(drawn, key)]
-        for bound in scenario.causes
-        if (drawn := draws.draw_instance(scenario, bound, 0, "seed"))
+        bound.id: [key for key in offered.experiments_of(FLAGSHIP.table) if is_shared(drawn, key)]
+        for bound in FLAGSHIP.causes
+        if (drawn := draws.draw_instance(FLAGSHIP, bound, 0, "seed"))
     }
     assert not any("job" in keys for keys in shared.values())
     assert "microbenchmark[placement=packed,size=job]" in shared["degraded-link"]

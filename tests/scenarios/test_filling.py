@@ -52,7 +52,7 @@ def of(wanted: list[filling.Wanted], cause: str, number: int = 1) -> list[tuple[
 def test_what_every_instance_has_comes_first_and_causes_take_turns(empty_bank):
     wanted = plan(2)
     jobs = [(one.number, one.instance.cause) for one in wanted if one.slot == ("nothing", "job")]
-    assert jobs[:16] == [(number, cause) for number in (1, 2) for cause in CAUSES]
+    assert jobs[: 2 * len(CAUSES)] == [(number, cause) for number in (1, 2) for cause in CAUSES]
     assert {one.number for one in wanted if one.instance.cause == "healthy"} == set(range(1, filling.LEAST_HEALTHY + 1))
     stages = ["first" if one.experiment in offered.FIRST else "rest" for one in wanted if one.what != "add-gpus"]
     assert stages == sorted(stages)

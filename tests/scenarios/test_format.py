@@ -13,7 +13,7 @@ from scenarios import brief, library
 from scenarios.errors import ScenarioError, ScenarioErrors
 from scenarios.format import Scenario
 
-FLAGSHIP = library.path_of("slow-all-reduce")
+FLAGSHIP = library.file_of("slow-all-reduce", 1)
 
 
 def changed(tmp_path: Path, old: str, new: str) -> tuple[Path, int]:

@@ -85,7 +85,11 @@ def test_another_batch_than_the_healthy_run_had_is_said_before_anything_else():
         ({"input_s": 0.15}, "inconclusive"),
         ({"kernel_share": 0.3, "work_per_launch": 160.0}, "slow-kernels"),
         ({"kernel_share": 0.3, "work_per_launch": 20.0}, "gaps-between-kernels"),
-        ({"kernel_share": 0.47}, "inconclusive"),
+        ({"kernel_share": 0.56}, "inconclusive"),
+        ({"kernel_share": 0.42, "work_per_launch": 72.0}, "slow-kernels"),
+        ({"kernel_share": 0.59, "work_per_launch": 15.4}, "gaps-between-kernels"),
+        ({"kernel_share": 0.59, "work_per_launch": 29.0}, "inconclusive"),
+        ({"kernel_share": 0.76, "work_per_launch": 17.0}, "input-does-not"),  # few samples, none of them slow
     ],
 )
 def test_a_job_without_reading_tells_input_from_kernels_and_from_launches(made_of, expected):
