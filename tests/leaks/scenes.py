@@ -29,6 +29,7 @@ RANDOM = re.compile(r'(name="(?:csrfmiddlewaretoken|token)" value=")[^"]*"')
 
 # Every step that the incident offers, with the first parameters that a candidate might choose, and two with others.
 OTHERS = (("link-rates", {"scope": "all"}), ("microbenchmark", {"size": "job", "placement": "as-job"}))
+TURNS = 4
 STEPS = (*((step, variants(palette.probe_of(step))[0]) for step in library.get(KEY).steps), *OTHERS)
 
 
@@ -156,12 +157,13 @@ class Scene:
         self.event("fix", fix="replace-link", where="link:host0-leaf0")
         return self
 
-    def pages(self) -> Iterator[str]:
-        """Every address that the attempt answers before its close."""
+    def pages(self, turn: int | None) -> Iterator[str]:
+        """Every address that the attempt answers before its close; of a `turn` those of every fourth evidence alone."""
         yield reverse("practice:home")
         for name in ("attempt", "conclusion", "scorecard", "transcript"):
             yield reverse(f"practice:{name}", args=[self.attempt.pk])
-        for row in Evidence.objects.filter(owner=self.attempt.owner).order_by("pk"):
+        shown = list(Evidence.objects.filter(owner=self.attempt.owner).order_by("pk"))
+        for row in shown if turn is None else shown[turn % TURNS :: TURNS]:
             for name in ("evidence", "evidence_json", "evidence_csv"):
                 yield reverse(f"practice:{name}", args=[self.attempt.pk, row.pk])
 
@@ -172,10 +174,10 @@ class Scene:
         session.save()
         return client
 
-    def answers(self) -> dict[str, bytes]:
-        """Status, headers and body of every address, as a page and as htmx would ask for it."""
+    def answers(self, turn: int | None) -> dict[str, bytes]:
+        """Status, headers and body of each of these addresses, as a page and as htmx would ask for it."""
         client, found = self.client(), {}
-        for address in self.pages():
+        for address in self.pages(turn):
             for headers in ({}, {"HTTP_HX_REQUEST": "true"}):
                 got = client.get(address, **headers)
                 found[f"{address} {headers}"] = whole_answer(got)

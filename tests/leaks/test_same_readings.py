@@ -25,8 +25,10 @@ class RolledBack(Exception):
     pass
 
 
-def rendered(instance, readings: Readings, now: datetime, *, concluded: bool) -> dict[str, bytes]:
-    """Everything that a candidate can fetch, after which the scene is gone."""
+def rendered(
+    instance, readings: Readings, now: datetime, *, concluded: bool, turn: int | None = None
+) -> dict[str, bytes]:
+    """Everything that a candidate can fetch, or a turn's share of the evidence, after which the scene is gone."""
     answers: dict[str, bytes] = {}
     try:
         with transaction.atomic():
@@ -36,7 +38,7 @@ def rendered(instance, readings: Readings, now: datetime, *, concluded: bool) ->
                 scene.evidence(50, "host-telemetry", {}, purpose="verify", state="s", effect="nothing")
             else:
                 scene.evidence(60, "host-telemetry", {}, pending=True)
-            answers.update(scene.answers())
+            answers.update(scene.answers(turn))
             raise RolledBack
     except RolledBack:
         return answers
@@ -55,16 +57,17 @@ def test_the_same_readings_give_the_same_bytes_under_every_cause(frozen: datetim
     first = rendered(drawn[first_cause], readings, frozen, concluded=concluded)
     assert len(first) > 40
     assert sum(answer.startswith(b"200") for answer in first.values()) > 30
-    for cause in others:
-        again = rendered(drawn[cause], readings, frozen, concluded=concluded)
-        assert first.keys() == again.keys()
-        different = [address for address in first if first[address] != again[address]]
+    # The pages hold all evidence. One by one it is asked for in turns, each under every fourth cause.
+    for turn, cause in enumerate(others):
+        again = rendered(drawn[cause], readings, frozen, concluded=concluded, turn=turn)
+        assert len(again) > 60 and again.keys() <= first.keys()
+        different = [address for address in again if first[address] != again[address]]
         assert different == [], f"{cause} differs from {first_cause}"
 
 
 def test_the_test_would_see_a_leak(frozen: datetime):
     """Other readings do give other bytes: the comparison is not blind."""
     drawn = one_of_each_cause(library.get(KEY))
-    one = rendered(drawn["no-overlap"], readings_of(drawn["degraded-link"]), frozen, concluded=False)
-    other = rendered(drawn["no-overlap"], readings_of(drawn["no-overlap"]), frozen, concluded=False)
+    one = rendered(drawn["no-overlap"], readings_of(drawn["degraded-link"]), frozen, concluded=False, turn=1)
+    other = rendered(drawn["no-overlap"], readings_of(drawn["no-overlap"]), frozen, concluded=False, turn=1)
     assert sum(one[address] != other[address] for address in one) > 10
