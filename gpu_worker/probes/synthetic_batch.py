@@ -14,11 +14,11 @@ from gpu_worker.readable import say
 from gpu_worker.specs import WholeRun
 
 MATTERS, MATTERS_NOT = 1.3, 1.2
-# What of its compute the products would take alone. Norms, softmax and the rest take more of it on some processors than on
-# others: healthy 0.63 to 0.71 on one machine and 0.76 to 0.90 on another; on a slow path 0.30 and 0.42.
+# What of its compute the products would take alone. Norms, softmax and the rest take more of it on some processors than
+# on others: healthy 0.63 to 0.71 on one machine and 0.76 to 0.90 on another; on a slow path 0.30 and 0.42.
 KERNELS_SLOW, KERNELS_FINE = 0.52, 0.60
-# Gaps cost less than a slow path (0.31 and 0.51 to 0.60), and their operations are short: 15 to 21 times one with nothing
-# to do, healthy 35 to 133 by how many tensors the model has. Few samples make short ones too, at a healthy share.
+# Gaps cost less than a slow path (0.31 and 0.51 to 0.60), and their operations are short: 15 to 21 times one with
+# nothing to do, healthy 35 to 133 by how many tensors the model has. Few samples make them short at a healthy share.
 GAPS_SHARE = 0.62
 SHORT, LONG = 25.0, 33.0
 ROLES = (("input", "c6"), ("forward", "c1"), ("backward", "c3"), ("exposed", "c2"), ("optimizer", "c4"))

@@ -54,7 +54,8 @@ def test_what_every_instance_has_comes_first_and_causes_take_turns(empty_bank):
     jobs = [(one.number, one.instance.cause) for one in wanted if one.slot == ("nothing", "job")]
     assert jobs[: 2 * len(CAUSES)] == [(number, cause) for number in (1, 2) for cause in CAUSES]
     assert {one.number for one in wanted if one.instance.cause == "healthy"} == set(range(1, filling.LEAST_HEALTHY + 1))
-    stages = ["first" if one.experiment in offered.FIRST else "rest" for one in wanted if one.what != "add-gpus"]
+    told = [one.experiment for one in wanted if one.what in ("nothing", "before")]
+    stages = ["first" if key in offered.FIRST else "rest" for key in told]
     assert stages == sorted(stages)
 
 
