@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import weakref
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -64,6 +65,12 @@ class Index:
     def of_families(self, families: tuple[str, ...]) -> np.ndarray:
         """(causes,) true where the cause is of one of these families."""
         return np.array([family in families for family in self.families])
+
+    @cached_property
+    def late_ranks(self) -> np.ndarray:
+        """(causes,) true where one rank or host is late: cores and stores that all share keep the ranks alike."""
+        placed = np.array([cause.place_kind in ("rank", "host") for cause in self.knowledge.causes])
+        return self.of_families(STRAGGLER_FAMILIES) & placed
 
     def is_settled(self, finding: str) -> bool:
         return finding != INCONCLUSIVE

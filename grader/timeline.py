@@ -16,7 +16,7 @@ from typing import TypeVar
 import numpy as np
 
 from grader.fixes import changes_the_lab
-from grader.index import STRAGGLER_FAMILIES, Index
+from grader.index import Index
 from grader.inference import Belief, best_step, expected_gains, no_evidence
 from grader.knowledge import StepKnowledge
 from grader.pricing import SYMPTOM, step_minutes
@@ -136,12 +136,11 @@ class Timeline:
         return self.moment(self.diagnosis[0]) if self.diagnosis else self.last
 
     def straggler_share(self, moment: Moment) -> float:
-        """Posterior of the causes that make one rank late (families host and input)."""
-        return float(moment.posterior[:-1][self.index.of_families(STRAGGLER_FAMILIES)].sum())
+        """Posterior of the causes that make one rank late."""
+        return float(moment.posterior[:-1][self.index.late_ranks].sum())
 
-    def excludes(self, moment: Moment, families: tuple[str, ...]) -> bool:
-        """Whether the readings in hand exclude every cause of these families; False where there is none."""
-        chosen = self.index.of_families(families)
+    def excludes(self, moment: Moment, chosen: np.ndarray) -> bool:
+        """Whether the readings in hand exclude every cause chosen, (causes,) bool; False where there is none."""
         return bool(chosen.any() and moment.belief.out[chosen].all())
 
 

@@ -7,7 +7,7 @@ all instances need comes first; then everything else for those that attempts dra
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 
 from gpu_worker import experiments
@@ -61,12 +61,14 @@ class Filled:
     given_up: list[str] = field(default_factory=list)
 
 
-def wanted_runs(scenario: Scenario, runs: int, whole: int, seed: str) -> list[Wanted]:
+def wanted_runs(scenario: Scenario, runs: int, whole: int, seed: str, also: Collection[str] = ()) -> list[Wanted]:
     """What the bank lacks for `runs` instances a cause, of which the first `whole` have every run.
 
     In turns of one instance a cause: first what every instance has, then all other experiments for the first of each
     cause and for the healthy ones, then for one number after the other all that is still lacking: a part is of use
     wherever it ends. A run that is the same for several instances is made once, for their healthy twin.
+
+    Every instance also has the experiments in `also`: where three runs of a cause are too few to tell it by them.
     """
     rows = instances_in_turn(scenario, runs, seed)
     keys = offered.experiments_of(scenario.table)
@@ -82,6 +84,8 @@ def wanted_runs(scenario: Scenario, runs: int, whole: int, seed: str) -> list[Wa
     for number, row in enumerate(rows[:whole], 1):
         plan.add_turn(number, rest, row)
         plan.add_turn(number, after, row)
+    for number, row in enumerate(rows, 1):
+        plan.add_turn(number, [(NOTHING, key) for key in keys if key in also], row)
     return list(plan.wanted.values())
 
 

@@ -40,7 +40,7 @@ STEPS: dict[str, Step] = {
         Step("library-choices", 10),
         Step("change-log", 20),
         Step("overlap-trace", 12),
-        Step("bucket-sizes", 8),
+        Step("bucket-sizes", 12),
         Step("single-node-baseline", 15, stops_job=True),
         Step("scaling-ladder", 25, stops_job=True),
         Step("synthetic-batch", 12, stops_job=True),

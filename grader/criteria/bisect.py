@@ -95,9 +95,10 @@ def _pointless(case: Case, first_dig: Taken | None) -> str:
     moment = line.moment(first_dig.event) if first_dig else line.judged
     if line.straggler_share(moment) >= its.straggler_shown:
         return its.words.straggler
-    if line.excludes(moment, FABRIC_FAMILIES):
+    fabric = case.index.of_families(FABRIC_FAMILIES)
+    if line.excludes(moment, fabric):
         return its.words.no_fabric
-    if line.excludes(moment, tuple(set(case.index.families) - set(FABRIC_FAMILIES))):
+    if line.excludes(moment, ~fabric):
         return its.words.only_fabric
     return ""
 

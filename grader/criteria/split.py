@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from grader.criteria.base import Case, Criterion, Mark, Settings, Share, Words, not_applicable, nothing
-from grader.index import STRAGGLER_FAMILIES
 from grader.timeline import Taken
 
 
@@ -34,7 +33,7 @@ def mark(case: Case) -> Mark:
     """1 before any step about links; 0.8 after the one that bisects, which stops the job; 0.4 after one about links.
     Half where the reading stayed inconclusive."""
     its = case.its(SplitSettings)
-    if case.timeline.excludes(case.timeline.moments[0], STRAGGLER_FAMILIES):
+    if case.timeline.excludes(case.timeline.moments[0], case.index.late_ranks):
         return not_applicable(its.words.excluded)
     told = credited(case)
     if not told:

@@ -6,20 +6,22 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from grader.index import FABRIC_FAMILIES, STRAGGLER_FAMILIES, Index
+from grader.index import FABRIC_FAMILIES, Index
 from grader.inference import LEAST_MINUTES, Belief, best_step, expected_gains, no_evidence
 from grader.policy import ENOUGH_CERTAINTY, RAREST_BRANCH, WORTHLESS_BITS, expected_minutes
+from scenarios.causes import HEALTHY
 from scenarios.proof.base import Line, Subject, verdict
 
 # Where the sequence is split, then bisect. A checkpoint is audited, and napkin math needs few steps.
 NARROWED = ("stragglers", "fabric")
+PLAUSIBLE = 0.10
 CHANGE_LOG, MOST_CHANGE_LOG_BITS = "change-log", 0.5
 
 
 def splits_first(subject: Subject) -> Line:
-    """The first step of the best policy tells a straggler from the network, whatever the symptom left open."""
+    """The first step of the best policy tells a straggler from the network, where the symptom left both open."""
     claim = "the best policy's first step tells a straggler from the network"
-    asked = [(finding, belief) for finding, belief in questions(subject) if straggler_is_open(belief)]
+    asked = [(finding, belief) for finding, belief in questions(subject) if late_rank_or_fabric_is_open(belief)]
     return ordered("splits-first", claim, "straggler", asked)
 
 
@@ -29,7 +31,7 @@ def bisects(subject: Subject) -> Line:
     asked = [
         (f"{symptom}, {finding}", belief)
         for symptom, before in questions(subject)
-        if straggler_is_open(before)
+        if late_rank_or_fabric_is_open(before)
         for finding, belief in [found_even(subject, before)]
         if fabric_or_job_is_open(belief)
     ]
@@ -69,21 +71,24 @@ def after_symptom(index: Index) -> Iterator[tuple[str, Belief]]:
 def found_even(subject: Subject, before: Belief) -> tuple[str, Belief]:
     """The best next step's finding when no rank is at fault, and the belief after it."""
     row, _ = best_step(before)
-    even = subject.index.most_likely(row, "healthy")
+    even = subject.index.most_likely(row, HEALTHY)
     return even, before.after(row, even)
 
 
-def straggler_is_open(belief: Belief) -> bool:
-    return is_open(belief, STRAGGLER_FAMILIES)
+def late_rank_or_fabric_is_open(belief: Belief) -> bool:
+    """Whether somebody late and a slow network could both be it: else there is nothing to split."""
+    return is_open(belief, belief.index.late_ranks) and is_open(belief, belief.index.of_families(FABRIC_FAMILIES))
 
 
 def fabric_or_job_is_open(belief: Belief) -> bool:
-    return is_open(belief, FABRIC_FAMILIES) and is_open(belief, tuple({*belief.index.families} - {*FABRIC_FAMILIES}))
+    fabric = belief.index.of_families(FABRIC_FAMILIES)
+    return is_open(belief, fabric) and is_open(belief, ~fabric)
 
 
-def is_open(belief: Belief, families: tuple[str, ...]) -> bool:
-    """Whether some cause of these families is not excluded by evidence in hand."""
-    return bool((belief.index.of_families(families) & ~belief.out).any())
+def is_open(belief: Belief, chosen: np.ndarray) -> bool:
+    """Whether some of the causes chosen, (causes,) bool, are not excluded, and together likely enough to ask for."""
+    open_ = chosen & ~belief.out
+    return bool(belief.posterior()[:-1][open_].sum() >= PLAUSIBLE)
 
 
 def ends_in_time(subject: Subject) -> Line:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -63,6 +64,26 @@ def test_an_unknown_key_exits_with_two_and_the_nearest(arguments):
     with pytest.raises(CommandError, match='did you mean "slow-all-reduce"') as caught:
         said(*arguments)
     assert caught.value.returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        (("--also", "synthetic-bath"), 'no experiment "synthetic-bath"; did you mean "synthetic-batch"'),
+        (("--cause", "lossy-lnk"), 'no cause "lossy-lnk"; did you mean "lossy-link"'),
+    ],
+)
+def test_runs_of_what_the_scenario_has_not_are_refused(wrong, told):
+    with pytest.raises(CommandError, match=told) as caught:
+        said("bank", "slow-all-reduce", "--plan", *wrong)
+    assert caught.value.returncode == 2
+
+
+def test_the_plan_of_one_cause_holds_its_runs_alone():
+    whole = said("bank", "slow-all-reduce", "--plan", "--runs", "10", "--seed", "other")
+    some = said("bank", "slow-all-reduce", "--plan", "--runs", "10", "--seed", "other", "--cause", "lossy-link")
+    counted = [int(re.search(r"in all (\d+) runs", text)[1]) for text in (whole, some)]
+    assert 0 < counted[1] < counted[0]
 
 
 def test_no_runs_at_all_are_refused():

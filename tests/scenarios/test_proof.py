@@ -128,6 +128,17 @@ def test_a_search_that_begins_with_links_is_refused(subject):
     assert line.verdict == "fails" and "after collective-below-floor: " in line.figure
 
 
+def test_a_late_rank_is_one_rank_and_not_what_all_ranks_share(subject):
+    causes, late = subject.index.causes, subject.index.late_ranks
+    found = {cause for cause, is_late in zip(causes, late, strict=True) if is_late}
+    assert found == {"throttled-rank", "stuttering-rank", "slow-input-rank", "skewed-shard"}
+
+
+def test_nothing_is_split_where_the_symptom_left_no_network(subject):
+    asked = {finding for finding, belief in search.questions(subject) if search.late_rank_or_fabric_is_open(belief)}
+    assert "collective-below-floor" in asked and "collective-at-floor" not in asked
+
+
 def test_a_compute_cause_that_slows_the_microbenchmark_is_refused(subject):
     slowed = [
         one.model_copy(update={"readings": {"fraction_of_floor": 0.7}})

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from argparse import SUPPRESS, ArgumentParser
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,8 +16,9 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from scenarios import archive, archive_in, calibrate, filling, library, publish, tables_file, told
-from scenarios.errors import BankIncomplete, ScenarioError, ScenarioErrors
+from scenarios import archive, archive_in, calibrate, filling, library, offered, publish, tables_file, told
+from scenarios.causes import HEALTHY
+from scenarios.errors import BankIncomplete, ScenarioError, ScenarioErrors, did_you_mean
 from scenarios.format import Scenario
 from scenarios.proof import page, prove
 
@@ -64,6 +65,10 @@ class Command(BaseCommand):
         parser.add_argument("--whole", type=int, default=3, metavar="N", help=about)
         about = "instances of each pair of causes that a curveball may combine (default 0)"
         parser.add_argument("--pairs", type=int, default=0, metavar="N", help=about)
+        about = "an experiment that all instances get, where a few runs cannot tell a cause (may be repeated)"
+        parser.add_argument("--also", action="append", default=[], metavar="EXPERIMENT", help=about)
+        about = "only runs of this cause (may be repeated)"
+        parser.add_argument("--cause", action="append", default=[], metavar="CAUSE", help=about)
         parser.add_argument("--plan", action="store_true", help="print which runs are lacking and how long they take")
         parser.add_argument("--seconds", type=float, default=None, metavar="S", help="fill for at most so many seconds")
         parser.add_argument("--seed", default=None, help="of new draws (default: the table's name)")
@@ -171,9 +176,12 @@ class Command(BaseCommand):
                 raise CommandError(f"--{name} is {options[name]}; it must be at least 1", returncode=MISUSED)
         if options["pairs"] and not scenario.pairs:
             raise CommandError(f"{scenario.key} names no `pairs` that a curveball may combine", returncode=MISUSED)
+        refuse_unknown("experiment", options["also"], offered.experiments_of(scenario.table))
+        refuse_unknown("cause", options["cause"], [HEALTHY, *scenario.prior])
         whole, seed = min(options["whole"], options["runs"]), options["seed"] or scenario.table
-        single = filling.wanted_runs(scenario, options["runs"], whole, seed)
-        return [*single, *(filling.wanted_pairs(scenario, options["pairs"], seed) if options["pairs"] else ())]
+        plan = filling.wanted_runs(scenario, options["runs"], whole, seed, options["also"])
+        plan += filling.wanted_pairs(scenario, options["pairs"], seed) if options["pairs"] else []
+        return [one for one in plan if not options["cause"] or one.instance.cause in options["cause"]]
 
     def show_plan(self, scenario: Scenario, options: dict[str, Any]) -> None:
         lines = filling.plan_lines(self.plan(scenario, options))
@@ -202,6 +210,13 @@ class Command(BaseCommand):
         """JSON where it was asked for, else lines."""
         for line in [json.dumps(value, indent=2)] if options["json"] else lines:
             self.stdout.write(line)
+
+
+def refuse_unknown(what: str, names: list[str], known: Sequence[str]) -> None:
+    for name in names:
+        if name not in known:
+            said = f'the scenario has no {what} "{name}"{did_you_mean(name, known)}'
+            raise CommandError(said, returncode=MISUSED)
 
 
 @contextmanager
