@@ -180,10 +180,11 @@ def _verifications(case: Case) -> tuple[Verification, ...]:
 def _verification(case: Case, number: int, event: Verify, fix: Fix | None) -> Verification:
     against = (event.against,) if isinstance(event.against, str) else tuple(event.against)
     row = case.index.row_of[variant_id(event.step, event.with_)]
-    cause = HEALTHY
-    if event.finding is None and (fix is None or fix_effect(case, fix) != "cures"):
-        cause = timelines.active_cause(case.index, case.transcript, number)
-    finding = timelines.finding_of(case.index, case.transcript, number, event, row, cause)
+    finding = timelines.written_finding(case.index, number, event, row)
+    if finding is None:
+        cured = fix is not None and fix_effect(case, fix) == "cures"
+        cause = HEALTHY if cured else timelines.active_cause(case.transcript, number)
+        finding = case.index.most_likely(row, cause)
     return Verification(
         event=number, step=variant_id(event.step, event.with_), against=against, finding=finding,
         held=_held(case, number, row, finding),

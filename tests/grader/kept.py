@@ -27,7 +27,14 @@ DIGITS = 4
 SEED = "kept"
 MUTATED = {"simulated": 24, "recovery": 8}
 # Of these every field is kept; of the others the marks, the reasons and what was claimed.
-WHOLE = ("simulated/sound", "simulated/greedy-information/no-overlap", "recovery/sound")
+WHOLE = (
+    "simulated/sound",
+    "simulated/of-a-newer-version",
+    "simulated/right-by-luck",
+    "simulated/greedy-information/no-overlap",
+    "alerted/two-alerts-and-a-measure",
+    "recovery/sound",
+)
 SHORT = ("total", "before_hints", "cap", "label_reasons", "minutes_spent", "minutes_best")
 
 
@@ -89,14 +96,17 @@ def mutated(world: str, number: int) -> dict[str, Any]:
 
 
 def answered(name: str) -> Any:
-    """The scorecard of an attempt, or the words by which it is refused."""
-    knowledge, rubric = worlds()[name.split("/")[0]]
+    """The scorecard of an attempt, or the words by which it is refused; of a bot also what it played."""
+    world, way = name.split("/")[:2]
+    knowledge, rubric = worlds()[world]
+    made = attempts()[name]()
     try:
-        card = grade(attempts()[name](), knowledge, rubric)
+        card = grade(made, knowledge, rubric)
     except TranscriptError as refused:
         return {"refused": str(refused), "event": refused.event, "field": refused.field}
     body = json.loads(json.dumps(card.model_dump(mode="json")))
-    return rounded(body if name in WHOLE else short(body))
+    told = body if name in WHOLE else short(body)
+    return rounded({**told, "played": made} if way in bots.BOTS else told)
 
 
 def short(body: dict[str, Any]) -> dict[str, Any]:

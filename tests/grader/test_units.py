@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from grader import units
 from grader.units import BASE_UNIT, QuantityError, format_quantity, parse_quantity
 
 READ = [
@@ -203,3 +204,20 @@ def test_what_is_written_is_read_back(value, kind):
     written = format_quantity(value, kind)
     if "," not in written:
         assert parse_quantity(written, kind) == pytest.approx(value, rel=0.006)
+
+
+def test_steps_of_a_unit_begin_with_the_largest_prefix():
+    assert units._prefixed("B", {"": 1.0, "k": 1e3}) == (("kB", 1e3, 1e3), ("B", 1.0, 1.0))
+    assert [name for name, _, _ in units.STEPS["compute"]][:3] == ["YFLOP", "ZFLOP", "EFLOP"]
+    assert [name for name, _, _ in units.STEPS["count"]] == ["trillion", "billion", "million"]
+
+
+def test_bits_and_bytes_have_every_prefix_in_both_cases():
+    known = units._data_units()
+    assert (known["Mb"], known["mb"], known["KB"], known["kbytes"]) == (
+        ("bit", 1e6), ("bit", 1e6), ("byte", 1e3), ("byte", 1e3),
+    )  # fmt: skip
+    assert (known["Gibit"], known["KiB"], known["b"], known["bytes"]) == (
+        ("bit", 2.0**30), ("byte", 2.0**10), ("bit", 1.0), ("byte", 1.0),
+    )  # fmt: skip
+    assert "kib" not in known and "GIB" not in known

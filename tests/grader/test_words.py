@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from grader import criteria, quantities
-from grader.criteria.base import clamp, listed, placeholders, sentence
+from grader import criteria, quantities, rubric
+from grader.criteria.base import Case, clamp, listed, placeholders, sentence
 from grader.criteria.split import SplitSettings, SplitWords
 from grader.grade import case_of
 from grader.knowledge import CauseKnowledge
@@ -66,6 +66,7 @@ def case(knowledge):
     causes = (
         CauseKnowledge(id="mtu", family="fabric", title="MTU too small", prior=1, place_kind="link"),
         CauseKnowledge(id="slow-link", family="fabric", title="Slow link", prior=1, place_kind="link"),
+        CauseKnowledge(id="gpu", family="host", title="A GPU throttles", prior=1, place_kind="rank"),
     )
     events = [{**SPLIT, "at_s": at_s} for at_s in (0, 59.9, 61.0, 3605.0)]
     return case_of(transcript(events, causes=[]), knowledge.model_copy(update={"causes": causes}), STANDARD)
@@ -74,6 +75,7 @@ def case(knowledge):
 def test_a_cause_is_said_inside_a_sentence_and_an_abbreviation_stays_one(case):
     assert case.title("mtu") == "MTU too small"
     assert case.title("slow-link") == "slow link"
+    assert case.title("gpu") == "a GPU throttles"
     assert case.title("loose-cable") == "loose cable"
 
 
@@ -85,13 +87,14 @@ def test_settings_are_those_of_the_rubric_and_else_their_own_defaults(case, know
     assert case.its(SplitSettings) is STANDARD.settings["split"]
     own = Rubric(name="own", weights={"repair": 1.0}, criteria={"split": {"later": 0.1}})
     assert case_of(transcript([]), knowledge, own).its(SplitSettings).later == 0.1
+    assert Case(case.timeline, {}, {}).its(SplitSettings) == SplitSettings()
     assert own.label == "own@1"
     assert set(own.settings) == set(criteria.CRITERIA)
 
 
 def test_only_criteria_that_weigh_something_are_judged(knowledge):
-    rubric = Rubric(name="x", weights={"split": 1.0, "bisect": 0.0})
-    assert set(case_of(transcript([]), knowledge, rubric).criteria) == {"split"}
+    one = Rubric(name="x", weights={"split": 1.0, "bisect": 0.0})
+    assert set(case_of(transcript([]), knowledge, one).criteria) == {"split"}
 
 
 def test_a_name_that_is_no_criterion_is_refused_with_those_that_are():
@@ -110,7 +113,7 @@ def test_criteria_and_quantities_are_found_by_looking():
 
 
 @pytest.mark.parametrize(
-    ("rubric", "says"),
+    ("fields", "says"),
     [
         ({"weights": {"split": 0.5}}, "they sum to 0.5, and must sum to 1"),
         ({"weights": {"split": 1.0}, "hint_costs": {1: 0.1, 3: 0.2}}, "hints have levels 1, 2 and 3; priced are 1, 3"),
@@ -118,9 +121,9 @@ def test_criteria_and_quantities_are_found_by_looking():
         ({"weights": {"luck": 1.0}}, '"luck" is no criterion; they are'),
     ],
 )
-def test_a_rubric_that_does_not_add_up_says_what_would(rubric, says):
+def test_a_rubric_that_does_not_add_up_says_what_would(fields, says):
     with pytest.raises(ValidationError) as refused:
-        Rubric(name="x", **rubric)
+        Rubric(name="x", **fields)
     assert says in str(refused.value)
 
 
@@ -128,3 +131,16 @@ def test_weights_may_be_off_by_what_rounding_makes():
     assert Rubric(name="x", weights={"split": 0.5000004, "bisect": 0.5}).weights["split"] == 0.5000004
     with pytest.raises(ValidationError):
         Rubric(name="x", weights={"split": 0.50001, "bisect": 0.5})
+
+
+def test_thresholds_are_the_settings_of_every_criterion_under_its_id():
+    made = rubric._thresholds()
+    assert made.__name__ == "Thresholds"
+    kinds = {field.alias: field.annotation for field in made.model_fields.values()}
+    assert kinds == {name: one.settings for name, one in criteria.CRITERIA.items()}
+    assert set(made.model_fields) == {name.replace("-", "_") for name in criteria.CRITERIA}
+    assert {type(value) for _, value in made()} == {one.settings for one in criteria.CRITERIA.values()}
+    with pytest.raises(ValidationError, match="Extra inputs"):
+        made(gossip={})
+    with pytest.raises(ValidationError, match="frozen"):
+        made().split = SplitSettings()

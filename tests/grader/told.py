@@ -42,6 +42,8 @@ PACKED = {**BISECT, "with": {"size": "job", "placement": "packed"}}
 SMALL = {**BISECT, "with": {"size": "small", "placement": "as-job"}}
 DRAIN = {"kind": "fix", "fix": "drain-host", "where": LINK}
 REBOOT = {"kind": "fix", "fix": "reboot-switches"}
+NOMINAL = {**RATES, "finding": "nominal"}
+PHYSICS = [FLOOR, SPLIT, {**BISECT, "finding": "at-floor"}, OVERLAP, PLACEMENT, NOMINAL, TELEMETRY, INPUTS]
 THROTTLED = {**SPLIT, "finding": "one-rank-slow-compute"}
 AGAIN = {**DIAGNOSE, "causes": ["fallback-transport"], "where": None, "confidence": None}
 
@@ -73,6 +75,7 @@ SIMULATED: dict[str, Attempt] = {
     "dug-before-splitting": transcript([FLOOR, RATES, SPLIT, BISECT, DIAGNOSE, CLOSE]),
     "bisected-before-splitting": transcript(swapped(SPLIT, BISECT, SPLIT, events=without(BISECT))),
     "split-unclear": transcript(swapped(SPLIT, {**SPLIT, **UNCLEAR})),
+    "dug-and-then-split-unclear": transcript([FLOOR, RATES, {**SPLIT, **UNCLEAR}, BISECT, DIAGNOSE, CLOSE]),
     "split-unclear-then-clear": transcript(swapped(SPLIT, {**SPLIT, **UNCLEAR}, ARRIVALS)),
     "bisection-unclear": transcript(swapped(BISECT, {**BISECT, **UNCLEAR})),
     "bisection-unclear-then-clear": transcript(swapped(BISECT, {**BISECT, **UNCLEAR}, BISECT)),
@@ -92,6 +95,11 @@ SIMULATED: dict[str, Attempt] = {
          {"kind": "fix", "fix": "accept-physics"}, CLOSE],
         cause="comparison-changed", truths={"fraction-of-floor": 0.95}, symptom="collective-at-floor",
     ),
+    "physics-confirmed": transcript(
+        [*PHYSICS, {**DIAGNOSE, "causes": ["comparison-changed"], "where": None}, CLOSE],
+        cause="comparison-changed", truths={"fraction-of-floor": 0.8}, symptom="inconclusive",
+    ),
+    "physics-never-named": transcript([*PHYSICS, CLOSE], cause="comparison-changed", symptom="inconclusive"),
     "either-verdict": transcript(SOUND, symptom="inconclusive", truths={"fraction-of-floor": 0.8}),
     "no-symptom-no-cause": transcript([FLOOR, SPLIT, NO_STRAGGLER, DIAGNOSE, CLOSE], causes=[], symptom=None),
     "symptom-as-an-event": transcript(
@@ -106,6 +114,9 @@ SIMULATED: dict[str, Attempt] = {
     "floor-under-another-assumption": transcript(
         swapped(FLOOR, {**FLOOR, "value": "0.69 s", "assuming": "8 NICs a host"})
     ),
+    "floor-said-to-be-flat": transcript(swapped(FLOOR, {**FLOOR, "assuming": "a flat ring"})),
+    "floor-off-by-nine-per-cent": transcript(swapped(FLOOR, {**FLOOR, "value": "6.1292 s"})),
+    "floor-after-an-idle-fix": transcript([REBOOT, FLOOR, VERDICT, SPLIT, DIAGNOSE, CLOSE]),
     "floor-in-the-lab": transcript(
         swapped(FLOOR, {**FLOOR, "scale": "lab", "value": "0.45 s"}, {**FLOOR, "value": "56 s"})
     ),
@@ -125,9 +136,14 @@ SIMULATED: dict[str, Attempt] = {
     "two-families": transcript(named("degraded-link", "no-overlap", "slow-input-rank")),
     "an-unknown-cause": transcript(named("gremlins")),
     "the-less-supported": transcript(named("fallback-transport", where=None)),
+    "an-unknown-cause-and-an-idle-fix": transcript(swapped(FIX, REBOOT, events=named("gremlins"))),
     "named-again-after-the-fix": transcript(swapped(VERIFY, VERIFY, AGAIN, DIAGNOSE)),
     "dear-but-telling": transcript([FLOOR, VERDICT, TELEMETRY, INPUTS, PLACEMENT, RATES, DIAGNOSE, FIX, VERIFY, CLOSE]),
     "every-read-there-is": transcript(swapped(RATES, PLACEMENT, OVERLAP, TELEMETRY, INPUTS, ARRIVALS, RATES)),
+    "every-read-and-no-cause-known": transcript(
+        [SPLIT, TELEMETRY, INPUTS, PLACEMENT, OVERLAP, LIBRARY, CHANGES, RATES, DIAGNOSE, CLOSE], causes=[]
+    ),
+    "dug-by-placement": transcript(swapped(BISECT, PLACEMENT, BISECT)),
     "confirmed-once-sure": transcript(swapped(RATES, RATES, PLACEMENT, OVERLAP)),
     "eased": transcript(swapped(FIX, DRAIN)),
     "made-worse": transcript(
@@ -166,6 +182,13 @@ SIMULATED: dict[str, Attempt] = {
         swapped(RATES, rule_out("degraded-link", because=[5]), {"kind": "restore", "causes": ["degraded-link"]}, RATES)
     ),
     "struck-what-the-readings-speak-for": transcript(swapped(A_LINK, A_LINK, rule_out("degraded-link", because=[7]))),
+    "struck-another-and-then-the-cause": transcript(
+        swapped(NO_STRAGGLER, NO_STRAGGLER, rule_out("fallback-transport"), rule_out("degraded-link"))
+    ),
+    "struck-by-three-readings-that-cannot": transcript(
+        swapped(RATES, ARRIVALS, rule_out("worse-placement", because=[3, 5, 7]), RATES)
+    ),
+    "four-never-struck": transcript([event for event in SOUND if event not in (NOT_THE_JOB, A_LINK)]),
     "struck-late": transcript(
         swapped(LIBRARY, LIBRARY, NO_STRAGGLER, events=[event for event in SOUND if event is not NO_STRAGGLER])
     ),
@@ -177,6 +200,12 @@ SIMULATED: dict[str, Attempt] = {
         swapped(
             BISECT, predict(BISECT, ("degraded-link", "at-floor")), predict(BISECT, ("degraded-link", "below-floor")),
             predict(PLACEMENT, ("worse-placement", "more-hops")), BISECT,
+        )
+    ),
+    "predicted-in-part": transcript(
+        swapped(
+            RATES, predict(RATES, ("degraded-link", "one-link-lower"), ("no-overlap", "one-link-lower")),
+            predict(LIBRARY, ("degraded-link", "fabric-interface")), RATES, events=without(NO_STRAGGLER),
         )
     ),
     "predicted-of-nobody": transcript(swapped(BISECT, predict(BISECT, ("gremlins", "at-floor")), BISECT)),

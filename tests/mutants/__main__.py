@@ -12,7 +12,6 @@ import importlib
 import os
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import hypothesis
@@ -32,7 +31,6 @@ REACH = ROOT / ".mutants" / "reach.json"
 # about files or about the tests themselves reaches nothing.
 LEFT_OUT = (
     "physics/test_torch_agrees.py",
-    "test_bots.py",
     "test_every_scenario.py",
     "test_fuzz.py",
     "test_goldens.py",
@@ -62,7 +60,7 @@ class Run:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        places = list(_places(self.asked.modules))
+        places = _places(self.asked.modules)
         for place in _places([]):
             importlib.import_module(place.module)
         live = Live(GRADER)
@@ -84,9 +82,11 @@ class Run:
         made = units(place.file)
         results.drop(file, {unit.name for unit in made})
         for unit in made:
-            numbers = None
+            numbers, argued = None, {}
             if results.is_current(file, unit):
-                numbers = results.living(file, unit)
+                living = results.living(file, unit)
+                numbers = {number for number, is_argued in living.items() if not is_argued}
+                argued = dict.fromkeys(set(living) - numbers, "survived")
                 if not numbers or not self.asked.survivors:
                     continue
             if place not in self.checked:
@@ -95,20 +95,23 @@ class Run:
             ended = trials.run(place, unit, numbers, self.until)
             if ended is None:
                 return False
-            results.keep(file, unit, ended)
+            results.keep(file, unit, {**argued, **ended})
             results.save()
         tally = results.tally(file)
         print(f"{file}: {tally.killed} of {tally.mutants} killed, {time.monotonic() - began:.0f} s", flush=True)
         return True
 
 
-def _places(modules: list[str]) -> Iterator[Place]:
-    """Modules by path or part of it (`inference`, `criteria/`, `grader/units.py`); all where none is named."""
-    for file in sorted(GRADER.rglob("*.py")):
-        name = str(file.relative_to(ROOT))
-        if not modules or any(one in name for one in modules):
-            parts = file.relative_to(ROOT).with_suffix("").parts
-            yield Place(file, ".".join(parts[:-1] if parts[-1] == "__init__" else parts))
+def _places(modules: list[str]) -> list[Place]:
+    """Modules by path or part of it (`inference`, `criteria/`, `grader/units.py`), in that order; else all."""
+    every = {str(file.relative_to(ROOT)): file for file in sorted(GRADER.rglob("*.py"))}
+    chosen = dict.fromkeys(name for one in modules or [""] for name in every if one in name)
+    return [Place(every[name], _module(every[name])) for name in chosen]
+
+
+def _module(file: Path) -> str:
+    parts = file.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
 def main(argv: list[str]) -> int:

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:  # the page is made, and tested, without mutmut
     from tests.mutants.making import Unit
 
-FOLDER = Path(__file__).parents[2] / "docs" / "mutants"
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "docs" / "mutants"
 
 
 @dataclass(frozen=True)
@@ -65,9 +66,9 @@ class Results:
     def is_current(self, file: str, unit: Unit) -> bool:
         return bool(self.files.get(file, {}).get(unit.name, {}).get("digest") == unit.digest)
 
-    def living(self, file: str, unit: Unit) -> set[int]:
-        """Numbers of the mutants that nothing had killed."""
-        return {int(number) for number in self.files[file][unit.name]["survived"]}
+    def living(self, file: str, unit: Unit) -> dict[int, bool]:
+        """Numbers of the mutants that nothing had killed: whether it is argued why."""
+        return {one.number: bool(one.why) for one in self.survivors(file) if one.function == unit.name}
 
     def keep(self, file: str, unit: Unit, ended: dict[int, str]) -> None:
         """The endings of all mutants of a unit, or of those that had survived until now."""
@@ -91,6 +92,12 @@ class Results:
     def save(self) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.path.write_text(json.dumps(self.files, indent=1, sort_keys=True, ensure_ascii=False) + "\n")
+
+    def untried(self) -> list[str]:
+        """Modules with a function of which nothing is kept."""
+        files = sorted((ROOT / "grader").rglob("*.py"))
+        names = [str(file.relative_to(ROOT)) for file in files if "def " in file.read_text()]
+        return [name for name in names if name not in self.files]
 
     def survivors(self, file: str) -> Iterator[Survivor]:
         for function, kept in self.files.get(file, {}).items():

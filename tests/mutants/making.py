@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 
 import libcst as cst
@@ -23,9 +24,10 @@ DIGEST_LENGTH = 12
 
 @dataclass(frozen=True)
 class Mutant:
-    """One change. `source` is the whole module with it; `is_text`: it changes the words of a string."""
+    """One change, seen first on `line`. `source` is the whole module with it; `is_text`: it changes a string."""
 
     number: int
+    line: int
     was: str
     now: str
     is_text: bool
@@ -42,6 +44,7 @@ class Unit:
 
     name: str
     line: int
+    last_line: int
     is_constant: bool
     digest: str
     mutants: tuple[Mutant, ...]
@@ -61,7 +64,7 @@ def units(file: Path) -> list[Unit]:
         made = tuple(_mutants(wrapper.module, node, lines, place.start.line, place.end.line))
         if made:
             digest = hashlib.sha256(own.encode()).hexdigest()[:DIGEST_LENGTH]
-            found.append(Unit(name, place.start.line, is_constant, digest, made))
+            found.append(Unit(name, place.start.line, place.end.line, is_constant, digest, made))
     return found
 
 
@@ -110,8 +113,8 @@ def _mutants(module: cst.Module, node: cst.CSTNode, lines: list[str], first: int
         if code in seen:
             continue
         seen.add(code)
-        was, now = _first_difference(plain, code)
-        yield Mutant(len(seen) - 1, was, now, isinstance(old, cst.BaseString), before + code + after)
+        at, was, now = _first_difference(plain, code)
+        yield Mutant(len(seen) - 1, first + at, was, now, isinstance(old, cst.BaseString), before + code + after)
 
 
 def _code(module: cst.Module, node: cst.CSTNode, indent: str) -> str:
@@ -120,12 +123,10 @@ def _code(module: cst.Module, node: cst.CSTNode, indent: str) -> str:
     return "".join(indent + line if line.strip() else line for line in block.splitlines(keepends=True))
 
 
-def _first_difference(plain: str, code: str) -> tuple[str, str]:
-    """The first line that differs, before and after, without what both begin with."""
-    for was, now in zip(plain.splitlines(), code.splitlines(), strict=False):
-        if was != now:
-            return was.strip(), now.strip()
-    return plain.splitlines()[-1].strip(), "(nothing)"
+def _first_difference(plain: str, code: str) -> tuple[int, str, str]:
+    """Which line differs first, and that line before and after."""
+    both = zip_longest(plain.splitlines(), code.splitlines(), fillvalue="")
+    return next((at, was.strip(), now.strip()) for at, (was, now) in enumerate(both) if was != now)
 
 
 class _Finder(cst.CSTVisitor):

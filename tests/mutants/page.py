@@ -21,7 +21,10 @@ def page(results: Results) -> str:
     tallies = {file: results.tally(file) for file in sorted(results.files)}
     whole = sum(tallies.values(), Tally())
     survivors = [one for file in tallies for one in results.survivors(file)]
-    return "\n".join([HEAD, *_table(tallies, whole), *_listed(survivors)]).rstrip() + "\n"
+    untried = (
+        [f"Not tried yet: {', '.join(f'`{file}`' for file in results.untried())}.", ""] if results.untried() else []
+    )
+    return "\n".join([HEAD, *_table(tallies, whole), *untried, *_listed(survivors)]).rstrip() + "\n"
 
 
 def _table(tallies: dict[str, Tally], whole: Tally) -> list[str]:

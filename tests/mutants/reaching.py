@@ -1,4 +1,4 @@
-"""Which tests reach which function of the grader, and how long each takes. Kept between runs beside the results."""
+"""Which tests run which lines of the grader, and how long each takes. Kept between runs, outside the repository."""
 
 from __future__ import annotations
 
@@ -6,85 +6,99 @@ import hashlib
 import json
 import sys
 import time
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from functools import cache
 from pathlib import Path
-from types import CodeType
+from types import FrameType
+from typing import Any
 
 import pytest
 from _pytest.runner import runtestprotocol
 
-from tests.mutants.making import Unit
+from tests.mutants.making import Mutant, Unit
 from tests.mutants.swapping import Live
 
 
 class Reach:
-    """By test: seconds, and the functions that it called, as `file:qualified name`."""
+    """By test: seconds, the lines that it ran, by file, and a digest of its own file and of those."""
 
     def __init__(self, kept: Path, root: Path) -> None:
         self.kept, self.root = kept, root
         known = json.loads(kept.read_text()) if kept.is_file() else {}
         self.digests: dict[str, str] = known.get("digests", {})
         self.seconds: dict[str, float] = known.get("seconds", {})
-        self.called: dict[str, list[str]] = known.get("called", {})
+        self.lines: dict[str, dict[str, list[int]]] = known.get("lines", {})
+        self.digest_of = cache(lambda name: hashlib.sha256((root / name).read_bytes()).hexdigest())
 
-    def tests_of(self, file: Path, unit: Unit) -> list[str]:
-        """Tests that call the function; for a constant those that call anything of its file."""
-        home = f"{self._name(file)}:"
+    def breadth(self, test: str) -> int:
+        """How much of the grader a test runs: one that runs little looks at it more closely."""
+        return sum(map(len, self.lines[test].values()))
+
+    def tests_of(self, file: Path, unit: Unit, mutant: Mutant) -> list[str]:
+        """Tests that run the line of the mutant; where none does, for it may have no code of its own, of the unit.
+
+        For a constant, which is read elsewhere, those that run anything of its file.
+        """
+        name, own = self._name(file), range(unit.line, unit.last_line + 1)
         if unit.is_constant:
-            return [test for test, called in self.called.items() if any(one.startswith(home) for one in called)]
-        return [test for test, called in self.called.items() if home + unit.name in called]
+            return [test for test, lines in self.lines.items() if lines.get(name)]
+        reaching = {test: lines[name] for test, lines in self.lines.items() if name in lines}
+        exact = [test for test, lines in reaching.items() if mutant.line in lines]
+        return exact or [test for test, lines in reaching.items() if any(line in own for line in lines)]
 
     def look(self, items: Sequence[pytest.Item], live: Live, until: float) -> bool:
-        """Runs the tests of files that changed since they were looked at; False where time ran out before the last.
+        """Runs the tests that are new, or have changed with what they run; False where time ran out before the last.
 
         A test that fails by itself can kill nothing: it is named, and reaches nothing.
         """
-        by_file: dict[Path, list[pytest.Item]] = {}
+        for gone in set(self.lines) - {item.nodeid for item in items}:
+            del self.lines[gone]
         for item in items:
-            by_file.setdefault(item.path, []).append(item)
-        stale = {file: _digest(file) for file in by_file}
-        stale = {file: digest for file, digest in stale.items() if self.digests.get(self._name(file)) != digest}
-        for gone in set(self.called) - {item.nodeid for item in items}:
-            del self.called[gone]
-        for file, digest in stale.items():
+            if self.digests.get(item.nodeid) == self._digest(item):
+                continue
             if time.monotonic() >= until:
+                self._save()
                 return False
-            for item in by_file[file]:
-                live.forget()
-                self._watch(item)
-            self.digests[self._name(file)] = digest
-            self._save()
+            live.forget()
+            self._watch(item)
+            self.digests[item.nodeid] = self._digest(item)
+        self._save()
         return True
 
     def _watch(self, item: pytest.Item) -> None:
-        seen: set[CodeType] = set()
+        seen: dict[str, set[int]] = defaultdict(set)
+        home = f"{self.root}/grader/"
+
+        def of_line(frame: FrameType, event: str, _: Any) -> Any:
+            seen[frame.f_code.co_filename].add(frame.f_lineno)
+            return of_line
+
+        def of_call(frame: FrameType, event: str, _: Any) -> Any:
+            return of_line if frame.f_code.co_filename.startswith(home) else None
+
         began = time.process_time()
-        sys.setprofile(lambda frame, event, _: seen.add(frame.f_code) if event == "call" else None)
+        sys.settrace(of_call)
         try:
             reports = runtestprotocol(item, log=False, nextitem=None)
         finally:
-            sys.setprofile(None)
-        self.seconds[item.nodeid] = round(time.process_time() - began, 4)
-        # A function inside a function is a part of it here.
-        self.called[item.nodeid] = sorted(
-            {
-                f"{self._name(Path(code.co_filename))}:{code.co_qualname.split('.<locals>')[0]}"
-                for code in seen
-                if code.co_filename.startswith(f"{self.root}/grader/")
-            }
-        )
-        if any(report.failed for report in reports):
+            sys.settrace(None)
+        failed = any(report.failed for report in reports)
+        if failed:
             print(f"left out, since it fails by itself: {item.nodeid}")
-            self.called[item.nodeid] = []
+        self.seconds[item.nodeid] = round(time.process_time() - began, 4)
+        self.lines[item.nodeid] = (
+            {} if failed else {self._name(Path(file)): sorted(lines) for file, lines in sorted(seen.items())}
+        )
+
+    def _digest(self, item: pytest.Item) -> str:
+        names: Iterable[str] = (self._name(item.path), *self.lines.get(item.nodeid, ()))
+        return hashlib.sha256("".join(self.digest_of(name) for name in names).encode()).hexdigest()[:12]
 
     def _save(self) -> None:
         self.kept.parent.mkdir(exist_ok=True)
-        kept = {"digests": self.digests, "seconds": self.seconds, "called": self.called}
-        self.kept.write_text(json.dumps(kept, indent=0))
+        kept = {"digests": self.digests, "seconds": self.seconds, "lines": self.lines}
+        self.kept.write_text(json.dumps(kept))
 
     def _name(self, file: Path) -> str:
         return str(file.relative_to(self.root))
-
-
-def _digest(file: Path) -> str:
-    return hashlib.sha256(file.read_bytes()).hexdigest()[:12]

@@ -44,13 +44,14 @@ class Trials:
     def __init__(self, items: Sequence[pytest.Item], reach: Reach, live: Live, within_s: float) -> None:
         self.items = {item.nodeid: item for item in items}
         self.reach, self.live, self.within_s = reach, live, within_s
+        self.breadth = {one: reach.breadth(one) for one in self.items}
         self.kills: Counter[tuple[str, str]] = Counter()
 
-    def tests_of(self, place: Place, unit: Unit) -> list[str]:
-        """Tests that reach the unit: those that have killed its module's mutants, then those that reach little else."""
+    def tests_of(self, place: Place, unit: Unit, mutant: Mutant) -> list[str]:
+        """Tests that run it: those that have killed its module's mutants, then those that run little else."""
         reach = self.reach
-        found = [one for one in reach.tests_of(place.file, unit) if one in self.items]
-        found.sort(key=lambda one: (-self.kills[place.module, one], len(reach.called[one]), reach.seconds[one], one))
+        found = [one for one in reach.tests_of(place.file, unit, mutant) if one in self.items]
+        found.sort(key=lambda one: (-self.kills[place.module, one], self.breadth[one], reach.seconds[one], one))
         chosen, seconds = [], 0.0
         for one in found:
             seconds += reach.seconds[one]
@@ -60,7 +61,7 @@ class Trials:
 
     def check(self, place: Place, unit: Unit) -> None:
         """The unit as it is must survive: a test that fails in a fork by itself would kill everything."""
-        same = Mutant(0, "", "", False, place.file.read_text())
+        same = Mutant(0, unit.line, "", "", False, place.file.read_text())
         ended = self.run(place, replace(unit, mutants=(same,)), None, math.inf)
         if ended not in ({0: "survived"}, {0: "not reached"}):
             raise AssertionError(f"{place.module}: {unit.name} as it is: {ended}; {self.kills.most_common(1)}")
@@ -73,7 +74,7 @@ class Trials:
         waiting = iter(wanted)
         while len(ended) < len(wanted):
             while len(running) < AT_ONCE and time.monotonic() < until and (mutant := next(waiting, None)):
-                tests = self.tests_of(place, unit)
+                tests = self.tests_of(place, unit, mutant)
                 running[_fork(lambda m=mutant, t=tests: self._child(place, unit, m, t))] = (mutant, tests)
             if not running:
                 return None
