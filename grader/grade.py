@@ -187,11 +187,11 @@ def _verification(case: Case, number: int, event: Verify, fix: Fix | None) -> Ve
         finding = case.index.most_likely(row, cause)
     return Verification(
         event=number, step=variant_id(event.step, event.with_), against=against, finding=finding,
-        held=_held(case, number, row, finding),
+        held=_held(case, row, finding),
     )  # fmt: skip
 
 
-def _held(case: Case, number: int, row: int, finding: str) -> bool | None:
+def _held(case: Case, row: int, finding: str) -> bool | None:
     """Whether the finding speaks for a healthy run against the causes as believed before the fix."""
     cell = case.index.steps[row].cells.get(HEALTHY)
     if cell is None:

@@ -83,3 +83,4 @@ def test_configuration_reads_pool_by_the_one_finding_that_each_gives():
         {"a": ["on"] * 3, "b": ["off"] * 3, "c": ["on"] * 4, "mixed": ["on", "off", "on"], "also": ["on", "off"]}
     )
     assert found == [("a", "c"), ("b",), ("mixed",), ("also",)]
+    assert pooling.pool_deterministic({"once": ["on"], "twice": ["on", "on"]}) == [("once", "twice")]

@@ -313,3 +313,58 @@ def test_two_readings_of_one_run_are_tempered_by_what_predicts_its_cause_best():
     losses = twice.tempering_log_loss_bits["job"]
     assert losses[f"{twice.tempering['job']:g}"] <= min(losses.values()) + 0.01
     assert tempering("first").tempering == {}
+
+
+def several(experiments, *, causes=("a", "b"), runs=12, lacking=()):
+    """Runs of variants, each (name, experiment, seed), some of which lack some causes or runs."""
+    rows = []
+    for name, experiment, seed in experiments:
+        draw = np.random.default_rng(seed)
+        for cause in causes:
+            for number in range(runs):
+                value = float(np.clip(draw.normal({"a": 0.75, "b": 0.85}.get(cause, 0.8), 0.05), 0.01, 0.99))
+                if (name, cause) not in lacking and (name, cause, number) not in lacking:
+                    rows.append(
+                        {"cause": cause, "run_id": f"{cause}-{number}", "variant": name, "experiment": experiment,
+                         "readings": {"fraction": value}, "finding": LOW.classify({"fraction": value})}
+                    )  # fmt: skip
+    return tables.build(rows, {name: LOW for name, _, _ in experiments})
+
+
+PAIR = (("first", "job", 1), ("second", "job", 2))
+
+
+def test_every_experiment_of_two_readings_is_tempered_by_its_own_runs():
+    other = (("third", "sweep", 3), ("fourth", "sweep", 4))
+    alone, beside = several(PAIR), several((("only", "bench", 5), *PAIR, *other))
+    assert set(beside.tempering) == {"job", "sweep"}
+    assert beside.tempering_log_loss_bits["job"] == alone.tempering_log_loss_bits["job"]
+    assert beside.tempering_log_loss_bits["sweep"] == several(other).tempering_log_loss_bits["sweep"]
+
+
+def test_an_experiment_of_which_no_run_has_two_readings_is_not_tempered():
+    halves = (("third", "a-sweep", 3), ("fourth", "a-sweep", 4))
+    apart = [("third", cause, number) for cause in "ab" for number in range(6)]
+    apart += [("fourth", cause, number) for cause in "ab" for number in range(6, 12)]
+    found = several((*halves, *PAIR), lacking=apart)
+    assert set(found.tempering) == {"job"}
+
+
+def test_a_run_with_one_reading_says_nothing_of_tempering():
+    one_reading = several(PAIR, lacking=[("second", cause, number) for cause in "ab" for number in range(1, 12)])
+    assert set(one_reading.tempering) == {"job"}
+
+
+def test_a_cause_that_one_reading_was_never_taken_under_is_left_out_of_tempering():
+    found = several(PAIR, causes=("a", "b", "c"), lacking=[("second", "c")])
+    assert "c" not in found.variants["second"].cells
+    assert found.tempering == {}
+
+
+def test_configuration_reads_are_not_tempered():
+    rows = [
+        {"cause": cause, "run_id": f"{cause}-{number}", "variant": name, "experiment": "job",
+         "readings": {"on": float(cause == "a")}, "finding": "on" if cause == "a" else "off"}
+        for name in ("one", "other") for cause in "ab" for number in range(8)
+    ]  # fmt: skip
+    assert tables.build(rows, {"one": SWITCH, "other": SWITCH}).tempering == {}

@@ -163,3 +163,33 @@ def test_false_alarms_are_told_per_thousand_healthy_points(knowledge):
     assert alert.false_alarms_per_1000 == pytest.approx(1000 / 110)
     assert "with 9 false alarms in 1,000 healthy points" in mark.why
     assert mark.score == pytest.approx(1 - (1000 / 110 - 3) / 57)
+
+
+def verified(finding, healthy, **cells):
+    """Whether a fix held, by one step whose healthy runs and causes show findings with these chances."""
+    shown = {"healthy": two_causes.cell(healthy)} | {
+        name.replace("_", "-"): two_causes.cell(p) for name, p in cells.items()
+    }
+    made = two_causes.step("look", ("well", "ill", "odd"), shown)
+    event = {"at_s": 0, "kind": "verify", "step": "look", "against": "floor", "finding": finding}
+    card = grade({"scenario": "two", "events": [event]}, two_causes.knowledge(steps=(made,)))
+    return card.verifications[0].held
+
+
+def test_a_verification_holds_where_the_finding_is_healthy_s_rather_than_any_cause_s():
+    ill = {"well": 0.05, "ill": 0.9, "odd": 0.05}
+
+    def held(finding, healthy):
+        return verified(finding, healthy, host_fault=ill, bad_link=ill)
+
+    assert held("well", {"well": 0.5, "ill": 0.01}) is True
+    assert held("ill", {"well": 0.9, "ill": 0.1}) is False
+    assert held("odd", {"well": 0.9, "odd": 0.055}) is None
+    assert held("ill", {"well": 1.0}) is False
+    assert verified("well", {"well": 1.0}) is not False
+
+
+def test_a_step_says_its_finding_in_a_sentence(knowledge):
+    worded = knowledge.steps[0].model_copy(update={"sentences": {"even": "No rank is slow."}})
+    card = grade(transcript([SPLIT]), knowledge.model_copy(update={"steps": (worded, *knowledge.steps[1:])}))
+    assert card.steps[0].finding_sentence == "No rank is slow."

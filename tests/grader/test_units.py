@@ -220,4 +220,54 @@ def test_bits_and_bytes_have_every_prefix_in_both_cases():
     assert (known["Gibit"], known["KiB"], known["b"], known["bytes"]) == (
         ("bit", 2.0**30), ("byte", 2.0**10), ("bit", 1.0), ("byte", 1.0),
     )  # fmt: skip
+    assert (known["Tb"], known["PB"], known["Tib"], known["TiB"]) == (
+        ("bit", 1e12), ("byte", 1e15), ("bit", 2.0**40), ("byte", 2.0**40),
+    )  # fmt: skip
     assert "kib" not in known and "GIB" not in known
+
+
+@pytest.mark.parametrize(
+    ("kind", "hint"),
+    [
+        ("time", "Write a time like 5.6 s."), ("data", "Write an amount of data like 280 GB."),
+        ("rate", "Write a rate like 400 Gb/s."), ("ratio", "Write a ratio like 93 % or 0.93."),
+        ("factor", "Write a factor like 1.34."), ("count", "Write a number like 1024 or 70B."),
+        ("compute", "Write an amount of computing like 1.5 EFLOP."),
+        ("compute-rate", "Write a speed of computing like 312 TFLOP/s."),
+    ],
+)  # fmt: skip
+def test_every_kind_is_hinted_at_by_an_example_that_is_read(kind, hint):
+    with pytest.raises(QuantityError) as refused:
+        parse_quantity("banana", kind)
+    assert str(refused.value) == f"I cannot read “banana”. {hint}"
+    assert parse_quantity(units.EXAMPLE[kind].split(" or ")[0], kind) > 0
+
+
+SPELLINGS = {
+    ("time", 1.0): "s sec secs second seconds",
+    ("time", 1e-3): "ms millisecond milliseconds",
+    ("time", 1e-6): "us µs μs microsecond microseconds",
+    ("time", 1e-9): "ns nanosecond nanoseconds",
+    ("time", 60.0): "min mins minute minutes",
+    ("time", 3600.0): "h hour hours",
+    ("time", 86400.0): "d day days",
+    ("ratio", 0.01): "% percent",
+    ("factor", 1.0): "x ×",
+    ("count", 1e3): "k K",
+    ("count", 1e6): "M million",
+    ("count", 1e9): "B billion",
+    ("count", 1e12): "T trillion",
+    ("rate", 8e9): "GB/s GB/sec GB/second GBps",
+    ("rate", 1e9): "Gb/s Gbit/sec Gbits/second Gbps Gbit Gb",
+    ("compute", 1e15): "PFLOP PFLOPs Pflop Pflops",
+    ("compute-rate", 1e15): "PFLOP/s PFLOPs/s Pflop/s Pflops/s PFLOPS PFLOP PFLOPs",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "unit"),
+    [(kind, value, unit) for (kind, value), spelled in SPELLINGS.items() for unit in spelled.split()],
+)
+def test_every_spelling_of_a_unit_is_read(kind, value, unit):
+    assert parse_quantity(f"3 {unit}", kind) == pytest.approx(3 * value, rel=1e-12)
+    assert parse_quantity(f"3{unit}", kind) == pytest.approx(3 * value, rel=1e-12)

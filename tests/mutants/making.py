@@ -95,7 +95,13 @@ def _constant(statement: object) -> str:
         return ""
     targets = [element.value for element in target.elements] if isinstance(target, cst.Tuple) else [target]
     name = ", ".join(one.value for one in targets if isinstance(one, cst.Name))
-    return name if name.isupper() and not m.findall(value, m.Call()) else ""
+    of_others = [one for one in m.findall(value, m.Name()) if not _is_written_out(one)]
+    return name if name.isupper() and not of_others and not m.findall(value, m.Call()) else ""
+
+
+def _is_written_out(name: object) -> bool:
+    """A constant's own name, or None, True and False: not a class, a function or a variable."""
+    return isinstance(name, cst.Name) and (name.value.isupper() or name.value in ("None", "True", "False"))
 
 
 def _mutants(module: cst.Module, node: cst.CSTNode, lines: list[str], first: int, last: int) -> Iterator[Mutant]:

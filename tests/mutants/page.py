@@ -11,9 +11,9 @@ constant of `grader/`: another operator, number or argument, a value lost, a str
 when a test fails under it. Where it *survived* no quick test saw it: then it cannot change an answer, which is *argued*
 in one line, or it is *open*.
 
-Not mutated: type annotations, docstrings, decorators, and what stands in the body of a class (fields, their defaults
-and the sentences of a criterion). Mutants of *text* change the words or the letters of a string; they are counted with
-the others, and once more by themselves.
+Not mutated: type annotations, docstrings, decorators, declarations (quantities, criteria), and what stands in the body
+of a class (fields, their defaults and the sentences of a criterion). Mutants of *text* change the letters of a string;
+they are counted with the others, and once more by themselves.
 """
 
 
@@ -21,9 +21,8 @@ def page(results: Results) -> str:
     tallies = {file: results.tally(file) for file in sorted(results.files)}
     whole = sum(tallies.values(), Tally())
     survivors = [one for file in tallies for one in results.survivors(file)]
-    untried = (
-        [f"Not tried yet: {', '.join(f'`{file}`' for file in results.untried())}.", ""] if results.untried() else []
-    )
+    left = ", ".join(f"`{file}`" for file in results.untried())
+    untried = [f"Not tried yet: {left}.", ""] if left else []
     return "\n".join([HEAD, *_table(tallies, whole), *untried, *_listed(survivors)]).rstrip() + "\n"
 
 

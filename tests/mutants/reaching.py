@@ -7,7 +7,7 @@ import json
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from types import FrameType
@@ -29,6 +29,7 @@ class Reach:
         self.digests: dict[str, str] = known.get("digests", {})
         self.seconds: dict[str, float] = known.get("seconds", {})
         self.lines: dict[str, dict[str, list[int]]] = known.get("lines", {})
+        self.files_naming = cache(lambda names: {self._name(file) for file in self._naming(names.split(", "))})
         self.digest_of = cache(lambda name: hashlib.sha256((root / name).read_bytes()).hexdigest())
 
     def breadth(self, test: str) -> int:
@@ -38,11 +39,12 @@ class Reach:
     def tests_of(self, file: Path, unit: Unit, mutant: Mutant) -> list[str]:
         """Tests that run the line of the mutant; where none does, for it may have no code of its own, of the unit.
 
-        For a constant, which is read elsewhere, those that run anything of its file.
+        For a constant those that run anything of a file that names it.
         """
         name, own = self._name(file), range(unit.line, unit.last_line + 1)
         if unit.is_constant:
-            return [test for test, lines in self.lines.items() if lines.get(name)]
+            naming = self.files_naming(unit.name)
+            return [test for test, lines in self.lines.items() if not naming.isdisjoint(lines)]
         reaching = {test: lines[name] for test, lines in self.lines.items() if name in lines}
         exact = [test for test, lines in reaching.items() if mutant.line in lines]
         return exact or [test for test, lines in reaching.items() if any(line in own for line in lines)]
@@ -90,6 +92,12 @@ class Reach:
         self.lines[item.nodeid] = (
             {} if failed else {self._name(Path(file)): sorted(lines) for file, lines in sorted(seen.items())}
         )
+
+    def _naming(self, names: Sequence[str]) -> Iterator[Path]:
+        for file in (self.root / "grader").rglob("*.py"):
+            text = file.read_text()
+            if any(name in text for name in names):
+                yield file
 
     def _digest(self, item: pytest.Item) -> str:
         names: Iterable[str] = (self._name(item.path), *self.lines.get(item.nodeid, ()))
