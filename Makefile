@@ -3,7 +3,7 @@ PYTHON ?= python3
 PORT ?= 8000
 export PORT
 
-.PHONY: run test bench env help
+.PHONY: run test bench mutants env help
 
 run:  ## everything: environment, database, scenarios, Redis, lab worker, web on 127.0.0.1:$(PORT)
 	@$(PYTHON) -m config.bootstrap run
@@ -13,6 +13,9 @@ test:  ## everything that the tests need, then all tests
 
 bench:  ## benchmarks: prints a table, writes bench/results/latest.json
 	@$(PYTHON) -m config.bootstrap bench
+
+mutants:  ## mutation testing of grader/, on from where it stopped; ARGS="inference --seconds 300" or nothing
+	@$(PYTHON) -m config.bootstrap mutants $(ARGS)
 
 env:  ## only the environment in .venv
 	@$(PYTHON) -m config.bootstrap env

@@ -1,4 +1,4 @@
-"""Makes the environment that everything else runs in: `python -m config.bootstrap run|test|bench|env`.
+"""Makes the environment that everything else runs in: `python -m config.bootstrap run|test|bench|mutants|env`.
 
 Standard library only, and no syntax newer than a Python that should be told it is too old.
 """
@@ -24,12 +24,15 @@ NEEDS = {
     "sqlite3": "build or install Python with SQLite",
     "ssl": "build or install Python with OpenSSL",
 }
+# Groups of requirements, a file each; every one holds those before it.
+GROUPS = ("base", "test", "mutation")
 # What each goal needs installed, and what it then runs.
 GOALS = {
     "env": ("base", []),
     "run": ("base", ["-m", "config.supervisor"]),
     "test": ("test", ["-m", "tests.suite"]),
     "bench": ("test", ["-m", "bench"]),
+    "mutants": ("mutation", ["-m", "tests.mutants"]),
 }
 
 
@@ -50,9 +53,8 @@ def missing_from(python_version: tuple, has_module) -> str:
 
 def digest(group: str) -> str:
     """Of everything that decides what is installed for a group of requirements."""
-    files = [BASE_DIR / "constraints.txt", BASE_DIR / "requirements" / "base.txt"]
-    if group == "test":
-        files.append(BASE_DIR / "requirements" / "test.txt")
+    held = GROUPS[: GROUPS.index(group) + 1]
+    files = [BASE_DIR / "constraints.txt", *(BASE_DIR / "requirements" / f"{one}.txt" for one in held)]
     parts = [file.read_bytes() for file in files] + [platform.python_version().encode(), platform.machine().encode()]
     return hashlib.sha256(b"\0".join(parts)).hexdigest()
 
@@ -63,7 +65,7 @@ def stamp(group: str) -> Path:
 
 def is_installed(group: str) -> bool:
     """True where the stamp of the group, or of one that holds it, is up to date and the environment still runs."""
-    holders = ("base", "test") if group == "base" else ("test",)
+    holders = GROUPS[GROUPS.index(group) :]
     stamped = any(stamp(h).is_file() and stamp(h).read_text() == digest(h) for h in holders)
     return stamped and runs()
 

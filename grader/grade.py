@@ -180,17 +180,18 @@ def _verifications(case: Case) -> tuple[Verification, ...]:
 def _verification(case: Case, number: int, event: Verify, fix: Fix | None) -> Verification:
     against = (event.against,) if isinstance(event.against, str) else tuple(event.against)
     row = case.index.row_of[variant_id(event.step, event.with_)]
-    cause = HEALTHY
-    if event.finding is None and (fix is None or fix_effect(case, fix) != "cures"):
-        cause = timelines.active_cause(case.index, case.transcript, number)
-    finding = timelines.finding_of(case.index, case.transcript, number, event, row, cause)
+    finding = timelines.written_finding(case.index, number, event, row)
+    if finding is None:
+        cured = fix is not None and fix_effect(case, fix) == "cures"
+        cause = HEALTHY if cured else timelines.active_cause(case.transcript, number)
+        finding = case.index.most_likely(row, cause)
     return Verification(
         event=number, step=variant_id(event.step, event.with_), against=against, finding=finding,
-        held=_held(case, number, row, finding),
+        held=_held(case, row, finding),
     )  # fmt: skip
 
 
-def _held(case: Case, number: int, row: int, finding: str) -> bool | None:
+def _held(case: Case, row: int, finding: str) -> bool | None:
     """Whether the finding speaks for a healthy run against the causes as believed before the fix."""
     cell = case.index.steps[row].cells.get(HEALTHY)
     if cell is None:

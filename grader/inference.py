@@ -11,7 +11,7 @@ import numpy as np
 
 from grader.index import Index
 
-DECLARED, UNIFORM = 0, 1
+DECLARED = 0  # the row of the declared prior; the other is uniform
 LEAST_MINUTES = 0.5
 AS_GOOD = 0.95
 
@@ -19,13 +19,13 @@ AS_GOOD = 0.95
 @dataclass(frozen=True, eq=False)
 class Belief:
     """Evidence in hand as sums. `least` and `total` (experiments, causes + other): the rarest and the summed log
-    likelihood of the measured readings of each experiment; `certain` (causes + other): configuration reads."""
+    likelihood of the measured readings of each experiment, 0 before the first; `certain` (causes + other):
+    configuration reads."""
 
     index: Index
     certain: np.ndarray
     least: np.ndarray
     total: np.ndarray
-    readings: np.ndarray
     out: np.ndarray
     settled: frozenset[int]
 
@@ -58,19 +58,17 @@ class Belief:
         if self.index.configuration[row]:
             return replace(self, certain=self.certain + log, out=out, settled=settled)
         experiment = self.index.experiment[row]
-        least, total, readings = self.least.copy(), self.total.copy(), self.readings.copy()
-        least[experiment] = np.minimum(least[experiment], log) if readings[experiment] else log
+        least, total = self.least.copy(), self.total.copy()
+        least[experiment] = np.minimum(least[experiment], log)
         total[experiment] += log
-        readings[experiment] += 1
-        return replace(self, least=least, total=total, readings=readings, out=out, settled=settled)
+        return replace(self, least=least, total=total, out=out, settled=settled)
 
 
 def no_evidence(index: Index) -> Belief:
     """Before even the symptom."""
     experiments, causes = len(index.rho), len(index.causes)
     zero = np.zeros((experiments, causes + 1))
-    none = np.zeros(experiments, dtype=int)
-    return Belief(index, np.zeros(causes + 1), zero, zero, none, np.zeros(causes, bool), frozenset())
+    return Belief(index, np.zeros(causes + 1), zero, zero, np.zeros(causes, bool), frozenset())
 
 
 def expected_gains(belief: Belief) -> np.ndarray:
@@ -118,5 +116,4 @@ def _shifts(belief: Belief, alive: np.ndarray) -> np.ndarray:
     least = belief.least[experiment][:, alive][:, :, None]
     rho = index.rho[experiment][:, None, None]
     tempered = (1 - rho) * (np.minimum(least, log) - least) + rho * log
-    first = ((belief.readings[experiment] == 0) | index.configuration[:count])[:, None, None]
-    return np.where(first, log, tempered)
+    return np.where(index.configuration[:count, None, None], log, tempered)

@@ -57,8 +57,6 @@ class Taken:
     best_row: int
     best_gain_bits: float
     counts: bool
-    repeated: bool
-    past_budget: bool
     after_fix: bool
 
 
@@ -171,26 +169,24 @@ def read(index: Index, transcript: Transcript) -> Timeline:
     return Timeline(index, transcript, symptom, tuple(taken), tuple(moments), minutes, ends, budget_ends)
 
 
-def finding_of(index: Index, transcript: Transcript, number: int, event: Step | Verify, row: int, cause: str) -> str:
-    """The event's own finding, checked; in a hand-written transcript the most likely one under `cause`."""
-    if event.finding is None:
-        return index.most_likely(row, cause)
-    if event.finding not in index.finding_of[row]:
+def written_finding(index: Index, number: int, event: Step | Verify, row: int) -> str | None:
+    """The event's own finding, checked; None in a hand-written transcript that leaves it out."""
+    if event.finding is not None and event.finding not in index.finding_of[row]:
         raise _unknown(number, event.kind, "finding", event.finding, index.finding_of[row])
     return event.finding
 
 
-def active_cause(index: Index, transcript: Transcript, number: int, field: str = "finding") -> str:
+def active_cause(transcript: Transcript, number: int) -> str:
     """The cause that a hand-written event is read under: the first named, until a curveball adds another."""
     thrown = [e.cause for e in transcript.events[:number] if isinstance(e, Curveball)]
-    named = [*thrown[::-1], *transcript.causes]
+    named = [*transcript.causes[:1], *thrown]
     if not named:
         kind = transcript.events[number].kind
         raise TranscriptError(
-            f"event {number} ({kind}): field {field}: is missing, and the transcript names no cause to infer it from",
-            event=number, field=field,
+            f"event {number} ({kind}): field finding: is missing, and the transcript names no cause to infer it from",
+            event=number, field="finding",
         )  # fmt: skip
-    return named[0]
+    return named[-1]
 
 
 def _ref(item: str | int | Cited) -> str | int:
@@ -204,15 +200,15 @@ def _take(
 ) -> Taken:
     index = belief.index
     row = index.row_of[variant_id(event.step, event.with_)]
-    cause = "" if event.finding is not None else active_cause(index, transcript, number)
-    finding = finding_of(index, transcript, number, event, row, cause)
+    finding = written_finding(index, number, event, row)
+    if finding is None:
+        finding = index.most_likely(row, active_cause(transcript, number))
     gains = expected_gains(belief)
     best, best_bits = best_step(belief, gains)
-    repeated = row in belief.settled
     return Taken(
         number, row, index.variants[row], index.steps[row], finding, minutes,
         0.0 if late or fixed else float(gains[row]), best, best_bits,
-        counts=not (late or fixed or repeated), repeated=repeated, past_budget=late, after_fix=fixed,
+        counts=not (late or fixed or row in belief.settled), after_fix=fixed,
     )  # fmt: skip
 
 

@@ -14,7 +14,6 @@ class Prediction:
     """One predict event against its step. `score`: mean over causes of P(said) over P(most likely), 0–1."""
 
     event: int
-    step_event: int
     variant: str
     score: float
 
@@ -28,7 +27,7 @@ def predictions(case: Case) -> list[Prediction]:
             continue
         chances = _chances(case, number, event, taken)
         if chances:
-            found[taken.event] = Prediction(number, taken.event, taken.variant, sum(chances) / len(chances))
+            found[taken.event] = Prediction(number, taken.variant, sum(chances) / len(chances))
     return list(found.values())
 
 

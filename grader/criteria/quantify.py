@@ -51,7 +51,6 @@ class Judged:
     given: float
     accepted: float
     accuracy: float
-    kind: str
 
 
 def mark(case: Case) -> Mark:
@@ -112,7 +111,7 @@ def _judge(case: Case, number: int, estimate: Estimate) -> Judged | None:
     if not accepted:
         return None
     nearest = min(accepted, key=lambda value: abs(math.log(given / value)))
-    return Judged(number, given, nearest, _accuracy(case, given, nearest), known.kind)
+    return Judged(number, given, nearest, _accuracy(case, given, nearest))
 
 
 def _accuracy(case: Case, given: float, accepted: float) -> float:

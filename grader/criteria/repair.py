@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf
+
 from pydantic import Field
 
 from grader import fixes as effects
@@ -112,7 +114,7 @@ def _mass(case: Case, cause: str) -> float:
 
 def _one_at_a_time(fixes: list[tuple[int, Fix]], verified: list[tuple[int, Verify]]) -> float:
     """Whether something was measured between any two changes; the last change needs its own measurement too."""
-    ends = [number for number, _ in fixes[1:]] + [10**9]
+    ends = [*(number for number, _ in fixes[1:]), inf]
     checked = [any(start < v < end for v, _ in verified) for (start, _), end in zip(fixes, ends, strict=True)]
     return sum(checked) / len(checked)
 

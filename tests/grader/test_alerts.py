@@ -67,6 +67,75 @@ def test_totals_are_counted_by_fault_and_over_healthy_points():
     assert told.false_alarms_per_1000_points == pytest.approx(1000 / 10)
 
 
+def test_every_total_of_a_back_test_is_what_was_counted():
+    trials = [
+        trial(1, 1, 1, 9, 9, onset=3),  # detected at the second faulty point
+        Trial("u", "pinned-cores", trial(1, 9, 9, 1, 1, 9, 9, onset=4).streams),  # a false one first, then detected
+        trial(1, 1, 1, 1, onset=2),  # missed
+        Trial("w", "lost", ()),  # not recorded
+        trial(9, 9, 9, 1, 1, 9, 9, onset=None),  # false twice
+    ]
+    told = back_test(SLOW, trials)
+    assert [len(part) for part in (told.outcomes, told.faulty, told.detected, told.missed, told.not_recorded)] == [
+        5, 3, 2, 1, 1,
+    ]  # fmt: skip
+    assert told.by_fault() == {"pinned-cores": (1, 1), "throttled-rank": (1, 2)}
+    assert told.detected_share == pytest.approx(2 / 3)
+    assert told.false_alarms == 3
+    assert told.false_alarms_per_1000_points == pytest.approx(1000 * 3 / (3 + 4 + 2 + 7))
+    assert (told.delay_points, told.delay_s) == (2.5, 5.0)
+
+
+def test_nothing_recorded_gives_no_figure():
+    told = back_test(SLOW, [Trial("t", "f", ())])
+    assert told.false_alarms_per_1000_points is None
+    assert told.delay_points is None and told.delay_s is None
+    assert told.by_fault() == {}
+    assert told.outcomes[0].healthy_points == 0 and not told.outcomes[0].recorded
+
+
+def test_the_delay_counts_from_the_last_healthy_point_or_from_the_begin():
+    at_once = SLOW.model_copy(update={"window": 1})
+    stream = Stream("rank 3", (1.0, 4.0, 9.0, 16.0), (1, 1, 9, 9), 2)
+    assert play(at_once, Trial("t", "f", (stream,))).delay_s == 9.0 - 4.0
+    from_the_begin = Stream("rank 3", (1.0, 4.0), (9, 9), 0)
+    outcome = play(at_once, Trial("t", "f", (from_the_begin,)))
+    assert (outcome.trial, outcome.fault, outcome.recorded) == ("t", "f", True)
+    assert (outcome.delay_s, outcome.delay_points, outcome.healthy_points) == (1.0, 1, 0)
+    assert (outcome.detected_by, outcome.false_alarms) == ("rank 3", 0)
+
+
+def test_the_first_by_the_clock_counts_and_not_by_the_index():
+    at_once = SLOW.model_copy(update={"window": 1})
+    slow, quick = Stream("slow", (10.0, 20.0), (1, 9), 1), Stream("quick", (1.0, 2.0, 3.0), (1, 1, 9), 1)
+    outcome = play(at_once, Trial("t", "f", (slow, quick)))
+    assert (outcome.detected_by, outcome.delay_points, outcome.delay_s) == ("quick", 2, 2.0)
+    assert outcome.healthy_points == 1
+
+
+def test_healthy_points_are_those_of_the_longest_stream():
+    streams = (Stream("a", (1, 2), (1, 1), None), Stream("b", (1, 2, 3), (1, 1, 1), None))
+    assert play(SLOW, Trial("t", None, streams)).healthy_points == 3
+
+
+@pytest.mark.parametrize(
+    ("window", "share", "needed"), [(5, 0.6, 3), (3, 0.6, 2), (1, 1e-9, 1), (4, 1.0, 4), (10, 0.31, 4), (1000, 1e-6, 1)]
+)
+def test_a_share_of_the_window_is_rounded_up(window, share, needed):
+    assert Alert(metric="m", threshold=1, direction="above", window=window, share=share).needed == needed
+
+
+def test_what_equals_the_threshold_is_not_beyond_it():
+    for direction in ("above", "below"):
+        assert not Alert(metric="m", threshold=1.5, direction=direction).is_beyond(1.5)
+    assert Alert(metric="m", threshold=1.5, direction="below").is_beyond(1.4)
+    assert Alert(metric="m", threshold=1.5, direction="above").is_beyond(1.6)
+
+
+def test_an_alert_that_stays_on_rises_once_and_forgets_what_left_its_window():
+    assert rises(SLOW, [1, 2, 2, 2, 1, 1, 1, 2, 2]) == [2, 8]
+
+
 @pytest.mark.parametrize("wrong", [{"window": 0}, {"share": 0}, {"share": 1.5}, {"threshold": float("nan")}])
 def test_an_alert_that_means_nothing_is_refused(wrong):
     with pytest.raises(ValidationError):

@@ -21,3 +21,15 @@ def test_another_seed_plays_another():
 @pytest.mark.parametrize("cause", sorted(simulated.CAUSES))
 def test_every_bot_plays_every_cause(bot, cause, knowledge):
     assert 0 <= grade(bots.play(bot, knowledge, cause, 1), knowledge).total <= 1
+
+
+def test_a_bot_that_nobody_knows_is_refused(knowledge):
+    with pytest.raises(KeyError):
+        bots.play("clairvoyant", knowledge, "no-overlap", 1)
+
+
+def test_a_bot_says_only_the_eliminations_that_its_readings_entail_and_each_once(knowledge):
+    made = bots.play("greedy-information", knowledge, "degraded-link", 1)
+    struck = [cause for event in made["events"] if event["kind"] == "rule_out" for cause in event["causes"]]
+    assert len(struck) == len(set(struck)) > 3
+    assert {claim.status for claim in grade(made, knowledge).ruled_out} == {"entailed"}

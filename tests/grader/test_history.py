@@ -127,3 +127,97 @@ def test_a_scorecard_holds_what_history_asks_for(card):
     assert wrong.diagnosis.right is False
     unknown = grade(transcript(SOUND, causes=[]), simulated.knowledge())
     assert unknown.diagnosis.right is None
+
+
+def test_where_a_level_begins_it_is_reached(card):
+    for least, level in ((0.40, "mid"), (0.60, "senior"), (0.80, "staff")):
+        at, below = (history.level_signal(cards(card, [total] * 8)) for total in (least, least - 0.001))
+        assert at.level == level
+        assert below.level != level
+        assert at.why == f"The mean of 8 attempts is {least:.2f}; {level} begins at {least:.2f}."
+        assert (at.mean, at.low, at.high) == (pytest.approx(least),) * 3
+
+
+def test_what_a_level_rests_on_is_said_in_full(card):
+    few = history.level_signal(cards(card, [0.7] * 7))
+    assert few.why == "A level needs 8 attempts over 3 tracks; there are 7 attempts over 4 tracks."
+    assert (few.attempts, few.tracks, few.mean, few.low, few.high) == (7, 4, None, None, None)
+    wide = history.level_signal(cards(card, [0.1, 0.9] * 4))
+    assert wide.why == "The interval, 0.21 to 0.79, is wider than a level; more attempts narrow it."
+    assert (wide.mean, wide.attempts, wide.tracks) == (0.5, 8, 4)
+    low = history.level_signal(cards(card, [0.2] * 8))
+    assert low.why == "The mean, 0.20, lies below where mid begins, 0.40."
+    assert low.mean == pytest.approx(0.2)
+
+
+def test_three_tracks_are_enough_and_those_without_a_name_do_not_count(card):
+    assert history.level_signal(cards(card, [0.7] * 8, TRACKS[:3])).level == "senior"
+    assert history.level_signal(cards(card, [0.7] * 8, (*TRACKS[:2], ""))).tracks == 2
+
+
+def test_an_interval_ends_at_nothing_and_at_everything(card):
+    near_nothing = history.level_signal(cards(card, [0.0] * 7 + [0.05]))
+    near_everything = history.level_signal(cards(card, [1.0] * 7 + [0.95]))
+    assert (near_nothing.low, near_everything.high) == (0.0, 1.0)
+
+
+def test_half_the_interval_is_student_t_of_the_spread():
+    """Eight totals, seven degrees of freedom: t at 95 % one-sided is 1.8946."""
+    totals = np.array([0.5, 0.7] * 4)
+    assert history.half_width(totals) == pytest.approx(1.8946 * totals.std(ddof=1) / np.sqrt(8), rel=1e-4)
+
+
+def marked(card, **marks):
+    """A card whose criteria are these: (score, weight, applicable)."""
+    own = next(iter(card.criteria.values()))
+    criteria = {
+        name: own.model_copy(update={"score": score, "weight": weight, "applicable": applicable})
+        for name, (score, weight, applicable) in marks.items()
+    }
+    return card.model_copy(update={"criteria": criteria})
+
+
+def test_what_to_do_next_is_by_what_was_lost_of_the_next_level_by_weight(card):
+    """Senior wants 0.70: `split` lacks 0.2 at 0.2, `bisect` 0.6 at 0.1, `repair` 0.7 at 0.05, `confirm` nothing."""
+    one = marked(
+        card, split=(0.5, 0.2, True), bisect=(0.1, 0.1, True), repair=(0.0, 0.05, True), confirm=(0.7, 0.6, True),
+        audit=(0.0, 0.9, False), unheard=(0.0, 0.9, True),
+    )  # fmt: skip
+    wanted = [CRITERIA[name].better for name in ("bisect", "split", "repair")]
+    assert history.next_steps([one], 1) == tuple(wanted)
+    twice = marked(card, repair=(0.0, 0.2, True))
+    assert history.next_steps([one, twice], 1) == tuple(CRITERIA[n].better for n in ("repair", "bisect", "split"))
+    assert history.next_steps([one], 3) == ()
+    even = marked(
+        card, split=(0.0, 0.1, True), repair=(0.0, 0.1, True), bisect=(0.0, 0.1, True), quantify=(0, 0.1, True)
+    )
+    assert history.next_steps([even], 0) == tuple(CRITERIA[n].better for n in ("bisect", "quantify", "repair"))
+
+
+def test_a_level_is_followed_by_the_next_and_below_the_first_comes_the_first(card):
+    """At 0.62 of `split`: mid wants 0.5 of it and has it; senior wants 0.7, staff 0.9."""
+    with_split = marked(card, split=(0.62, 1.0, True))
+    assert history.level_signal(cards(with_split, [0.2] * 8)).next_level == ()
+    assert history.level_signal(cards(with_split, [0.5] * 8)).next_level == (CRITERIA["split"].better,)
+    nearly = marked(card, split=(0.85, 1.0, True))
+    assert history.level_signal(cards(nearly, [0.5] * 8)).next_level == ()
+    assert history.level_signal(cards(nearly, [0.7] * 8)).next_level == (CRITERIA["split"].better,)
+
+
+def test_twenty_diagnoses_are_enough_and_what_they_rest_on_is_said(card):
+    few = history.brier([said(card, 0.8, True)] * 19)
+    assert (few.why, few.attempts) == ("It needs 20 diagnoses with a confidence; 19 so far.", 19)
+    enough = history.brier([said(card, 0.5, True), said(card, 0.9, False)] * 10)
+    assert (enough.why, enough.attempts) == ("Over 20 diagnoses with a confidence.", 20)
+    assert (enough.score, enough.surer_by) == (pytest.approx((0.25 + 0.81) / 2), pytest.approx(0.7 - 0.5))
+
+
+def test_what_a_standing_rests_on_is_said(card):
+    few = history.standing(card, {"degraded-link": [0.5] * 19})
+    assert (few.why, few.bots) == ("It needs 20 totals of bots for this cause; 19 are known.", 19)
+    none = history.standing(card, {})
+    assert (none.why, none.bots, none.median) == ("It needs 20 totals of bots for this cause; 0 are known.", 0, None)
+    found = history.standing(card.model_copy(update={"total": 0.25}), {"degraded-link": [n / 20 for n in range(20)]})
+    assert found == history.Standing(
+        pytest.approx(5.5 / 20), "Among 20 searches by bots for the same cause.", 20, pytest.approx(0.475)
+    )

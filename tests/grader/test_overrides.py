@@ -109,3 +109,67 @@ def test_what_an_old_scorecard_does_not_weigh_is_refused(knowledge):
 def test_the_result_is_data(card):
     found = with_overrides(card, [said("quantify", 1.0)])
     assert type(found).model_validate_json(found.model_dump_json()) == found
+
+
+def shown(card: Scorecard, *, hint_cost: float = 0.0, cap: float | None = None, **marks: tuple) -> Scorecard:
+    """A card of these marks alone: (score, weight, applicable, weight by the rubric)."""
+    criteria = {
+        name: card.criteria["quantify"].model_copy(
+            update={"score": score, "weight": weight, "applicable": applicable, "rubric_weight": by_rubric}
+        )
+        for name, (score, weight, applicable, by_rubric) in marks.items()
+    }
+    return card.model_copy(update={"criteria": criteria, "hint_cost": hint_cost, "cap": cap})
+
+
+def test_every_mark_says_what_the_machine_gave_and_what_counts(card):
+    plain = shown(card, split=(0.5, 0.6, True, 0.3), repair=(1.0, 0.4, True, 0.2))
+    found = with_overrides(plain, [said("split", 0.75)])
+    assert found.total == pytest.approx(0.75 * 0.6 + 0.4)
+    split, repair = found.marks["split"], found.marks["repair"]
+    assert (split.machine, split.score, split.weight, split.applicable) == (0.5, 0.75, 0.6, True)
+    assert (repair.machine, repair.score, repair.weight, repair.overrides) == (1.0, 1.0, 0.4, ())
+    assert found.cap_lifted is None
+
+
+def test_a_criterion_that_is_made_to_apply_takes_its_share_by_the_rubric(card):
+    """Weights by the rubric 0.3 and 0.2, and 0.1 for the one that did not apply; one that stays out weighs nothing."""
+    partly = shown(
+        card, split=(1.0, 0.6, True, 0.3), repair=(0.0, 0.4, True, 0.2), bisect=(0.0, 0.0, False, 0.1),
+        audit=(0.0, 0.0, False, 0.4),
+    )  # fmt: skip
+    found = with_overrides(partly, [said("bisect", 0.5)])
+    weights = {name: mark.weight for name, mark in found.marks.items()}
+    assert weights == {name: pytest.approx(w) for name, w in zip(weights, (0.5, 1 / 3, 1 / 6, 0.0), strict=True)}
+    assert found.total == pytest.approx(0.5 + 0.5 / 6)
+
+
+def test_an_old_card_shares_by_the_weights_that_it_holds(card):
+    old = shown(card, split=(1.0, 0.75, True, None), bisect=(0.0, 0.0, False, 0.25))
+    found = with_overrides(old, [said("bisect", 1.0)])
+    assert [mark.weight for mark in found.marks.values()] == [pytest.approx(0.75), pytest.approx(0.25)]
+
+
+def test_where_nothing_weighs_anything_the_total_is_nothing(card):
+    empty = shown(card, bisect=(0.0, 0.0, False, 0.0))
+    assert with_overrides(empty, [said("bisect", 1.0)]).total == 0.0
+
+
+def test_hints_take_no_more_than_there_is_and_the_cap_holds_what_is_left(card):
+    dear = shown(card, hint_cost=0.5, split=(0.25, 1.0, True, 1.0))
+    assert with_overrides(dear, []).total == 0.0
+    assert with_overrides(dear, [said("split", 0.75)]).total == 0.25
+    capped = shown(card, cap=0.3, split=(0.25, 1.0, True, 1.0))
+    assert with_overrides(capped, []).total == 0.25
+    assert with_overrides(capped, [said("split", 0.75)]).total == 0.3
+
+
+def test_refusals_are_whole_sentences(card):
+    known = ", ".join(card.criteria)
+    with pytest.raises(OverrideError, match=rf'^"charm" is not on this scorecard; it holds {known}$'):
+        with_overrides(card, [said("charm", 1.0)])
+    old = shown(card, bisect=(0.0, 0.0, False, None), split=(1.0, 1.0, True, None))
+    sentence = r'^"bisect" did not apply, and this scorecard is too old to say what it weighs; mark another$'
+    with pytest.raises(OverrideError, match=sentence):
+        with_overrides(old, [said("bisect", 1.0)])
+    assert with_overrides(old, [said("split", 0.5)]).total == 0.5

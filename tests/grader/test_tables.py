@@ -200,3 +200,171 @@ def test_a_cause_with_runs_of_its_own_is_not_said_to_be_untouched():
     rows = runs_of("healthy", logits(0.95, 0.2, 12, 1)) + runs_of("a", logits(0.95, 0.2, 3, 2))
     with pytest.raises(tables.TableError, match="has runs of it"):
         tables.build(rows, {"bench": LOW}, {"bench": ["a"]})
+
+
+def test_counted_cells_are_a_run_of_doubt_shared_among_the_findings():
+    """Eight stuck runs: (8 + ½) of 9; the bound of none in eight is 1 − 0.05^⅛; each run held out leaves 7½ of 8."""
+    table = table_of(runs_of("link", [0.3] * 8))
+    cell, report = table.cells["link"], table.report["link"]
+    assert cell.p == {"below": pytest.approx(8.5 / 9), "above": pytest.approx(0.5 / 9)}
+    assert cell.upper == {"below": 1.0, "above": pytest.approx(1 - 0.05 ** (1 / 8))}
+    assert report.log_loss_bits == pytest.approx(-np.log2(7.5 / 8)) == table.log_loss_bits
+    assert (report.seen, report.runs, report.own_runs, report.pool, report.fit_p) == (
+        {"below": 8},
+        8,
+        8,
+        ("link",),
+        None,
+    )
+    assert (table.healthy_finding, table.healthy_false_rate, table.healthy_inconclusive_rate) == (None, None, None)
+
+
+def test_counted_runs_of_two_findings_are_bounded_each_by_its_own_count():
+    rows = runs_of("x", [1.0] * 6 + [0.0] * 4, reading="on", rule=SWITCH)
+    table = tables.build(rows, {"bench": SWITCH}).variants["bench"]
+    cell, report = table.cells["x"], table.report["x"]
+    assert cell.p == {"on": pytest.approx(6.5 / 11), "off": pytest.approx(4.5 / 11)}
+    bounds = {"on": calibration.clopper_pearson_upper(6, 10), "off": calibration.clopper_pearson_upper(4, 10)}
+    assert cell.upper == {finding: pytest.approx(bound) for finding, bound in bounds.items()}
+    assert report.log_loss_bits == pytest.approx(-(6 * np.log2(5.5 / 10) + 4 * np.log2(3.5 / 10)) / 10)
+    assert report.seen == {"off": 4, "on": 6}
+
+
+@pytest.mark.parametrize(("hits", "runs", "bound"), [(0, 30, 0.0950), (1, 10, 0.3942), (10, 10, 1.0), (0, 1, 0.95)])
+def test_the_bound_of_a_share_is_clopper_and_pearson_s(hits, runs, bound):
+    assert calibration.clopper_pearson_upper(hits, runs) == pytest.approx(bound, abs=1e-4)
+
+
+def test_a_configuration_read_leaves_one_per_cent_for_a_slip():
+    rows = runs_of("x", [1.0] * 3, reading="on", rule=SWITCH)
+    table = tables.build(rows, {"bench": SWITCH}).variants["bench"]
+    assert table.cells["x"].p == {"on": pytest.approx(0.995), "off": pytest.approx(0.005)}
+    assert table.cells["x"].upper == {"on": 1.0, "off": 0.02}
+    assert table.report["x"].log_loss_bits == pytest.approx(-np.log2(0.995))
+    assert (table.report["x"].why_counts, table.deterministic, table.experiment) == ("", True, "bench")
+
+
+def test_why_a_configuration_read_is_counted_is_said():
+    few = tables.build(runs_of("x", [1.0] * 2, reading="on", rule=SWITCH), {"bench": SWITCH}).variants["bench"]
+    assert few.report["x"].why_counts == "2 of the 3 runs that a configuration read needs"
+    varies = runs_of("x", [1.0, 1.0, 0.0], reading="on", rule=SWITCH)
+    report = tables.build(varies, {"bench": SWITCH}).variants["bench"].report["x"]
+    assert report.why_counts == "a configuration read, but its finding varies within the cause"
+    assert report.basis == "counts"
+
+
+UNSURE = tables.Rule(
+    (("fraction", "logit"),),
+    lambda v: "below" if v["fraction"] < 0.6 else "above" if v["fraction"] > 0.8 else "inconclusive",
+    ("below", "above", "inconclusive"),
+)
+
+
+def healthy(values):
+    rows = [{**row, "finding": UNSURE.classify(row["readings"])} for row in runs_of("healthy", values)]
+    return tables.build(rows, {"bench": UNSURE}).variants["bench"]
+
+
+def test_what_healthy_runs_show_is_told_with_how_often_they_show_something_else():
+    table = healthy([0.9] * 6 + [0.5] * 1 + [0.7] * 3)
+    assert table.healthy_finding == "above"
+    assert (table.healthy_false_rate, table.healthy_inconclusive_rate) == (0.1, 0.3)
+    unclear = healthy([0.7] * 4)
+    assert (unclear.healthy_finding, unclear.healthy_false_rate) == ("inconclusive", 0.0)
+    assert unclear.healthy_inconclusive_rate == 1.0
+
+
+def test_the_loss_of_a_variant_weighs_its_causes_by_their_runs():
+    table = table_of(runs_of("a", [0.3] * 12), runs_of("b", [0.3, 0.95, 0.95]))
+    losses = {cause: report.log_loss_bits for cause, report in table.report.items()}
+    assert table.log_loss_bits == pytest.approx((12 * losses["a"] + 3 * losses["b"]) / 15)
+
+
+def test_what_is_untouched_needs_healthy_runs_and_adds_nothing_to_the_loss():
+    rows = runs_of("healthy", [0.95] * 8)
+    lent = tables.build(rows, {"bench": LOW}, {"bench": ["a", "b"]}).variants["bench"]
+    alone = tables.build(rows, {"bench": LOW}).variants["bench"]
+    assert lent.log_loss_bits == alone.log_loss_bits
+    assert (lent.report["b"].own_runs, lent.report["b"].seen, lent.report["b"].runs) == (0, {}, 8)
+    with pytest.raises(tables.TableError, match=r"^bench has no healthy runs, which a, b would be read by$"):
+        tables.build(runs_of("link", [0.3] * 8), {"bench": LOW}, {"bench": ["a", "b"]})
+
+
+def test_two_readings_of_one_run_are_tempered_by_what_predicts_its_cause_best():
+    """The same reading twice tells no more than once; two that are independent tell twice as much."""
+    draw = np.random.default_rng(4)
+    rows = []
+    for cause, centre in (("a", 0.75), ("b", 0.85)):
+        for number in range(24):
+            one, other = (1 / (1 + np.exp(-(np.log(centre / (1 - centre)) + draw.normal(0, 0.3)))) for _ in range(2))
+            for variant, value in (("first", one), ("again", one), ("apart", other)):
+                rows += [
+                    {"cause": cause, "run_id": f"{cause}-{number}", "variant": variant, "readings": {"fraction": value},
+                     "experiment": "job", "finding": LOW.classify({"fraction": value})}
+                ]  # fmt: skip
+
+    def tempering(*variants):
+        chosen = [row for row in rows if row["variant"] in variants]
+        return tables.build(chosen, dict.fromkeys(variants, LOW))
+
+    twice, apart = tempering("first", "again"), tempering("first", "apart")
+    assert twice.tempering["job"] < apart.tempering["job"]
+    assert set(twice.tempering_log_loss_bits["job"]) == {"0", "0.25", "0.5", "0.75", "1"}
+    losses = twice.tempering_log_loss_bits["job"]
+    assert losses[f"{twice.tempering['job']:g}"] <= min(losses.values()) + 0.01
+    assert tempering("first").tempering == {}
+
+
+def several(experiments, *, causes=("a", "b"), runs=12, lacking=()):
+    """Runs of variants, each (name, experiment, seed), some of which lack some causes or runs."""
+    rows = []
+    for name, experiment, seed in experiments:
+        draw = np.random.default_rng(seed)
+        for cause in causes:
+            for number in range(runs):
+                value = float(np.clip(draw.normal({"a": 0.75, "b": 0.85}.get(cause, 0.8), 0.05), 0.01, 0.99))
+                if (name, cause) not in lacking and (name, cause, number) not in lacking:
+                    rows.append(
+                        {"cause": cause, "run_id": f"{cause}-{number}", "variant": name, "experiment": experiment,
+                         "readings": {"fraction": value}, "finding": LOW.classify({"fraction": value})}
+                    )  # fmt: skip
+    return tables.build(rows, {name: LOW for name, _, _ in experiments})
+
+
+PAIR = (("first", "job", 1), ("second", "job", 2))
+
+
+def test_every_experiment_of_two_readings_is_tempered_by_its_own_runs():
+    other = (("third", "sweep", 3), ("fourth", "sweep", 4))
+    alone, beside = several(PAIR), several((("only", "bench", 5), *PAIR, *other))
+    assert set(beside.tempering) == {"job", "sweep"}
+    assert beside.tempering_log_loss_bits["job"] == alone.tempering_log_loss_bits["job"]
+    assert beside.tempering_log_loss_bits["sweep"] == several(other).tempering_log_loss_bits["sweep"]
+
+
+def test_an_experiment_of_which_no_run_has_two_readings_is_not_tempered():
+    halves = (("third", "a-sweep", 3), ("fourth", "a-sweep", 4))
+    apart = [("third", cause, number) for cause in "ab" for number in range(6)]
+    apart += [("fourth", cause, number) for cause in "ab" for number in range(6, 12)]
+    found = several((*halves, *PAIR), lacking=apart)
+    assert set(found.tempering) == {"job"}
+
+
+def test_a_run_with_one_reading_says_nothing_of_tempering():
+    one_reading = several(PAIR, lacking=[("second", cause, number) for cause in "ab" for number in range(1, 12)])
+    assert set(one_reading.tempering) == {"job"}
+
+
+def test_a_cause_that_one_reading_was_never_taken_under_is_left_out_of_tempering():
+    found = several(PAIR, causes=("a", "b", "c"), lacking=[("second", "c")])
+    assert "c" not in found.variants["second"].cells
+    assert found.tempering == {}
+
+
+def test_configuration_reads_are_not_tempered():
+    rows = [
+        {"cause": cause, "run_id": f"{cause}-{number}", "variant": name, "experiment": "job",
+         "readings": {"on": float(cause == "a")}, "finding": "on" if cause == "a" else "off"}
+        for name in ("one", "other") for cause in "ab" for number in range(8)
+    ]  # fmt: skip
+    assert tables.build(rows, {"one": SWITCH, "other": SWITCH}).tempering == {}

@@ -118,3 +118,99 @@ def test_a_variant_is_written_one_way():
 
 def test_an_empty_transcript_is_read():
     assert parse_transcript({"scenario": "x"}) == Transcript(scenario="x")
+
+
+def refusal(obj):
+    with pytest.raises(TranscriptError) as refused:
+        parse_transcript(obj)
+    return str(refused.value), refused.value.event, refused.value.field
+
+
+HEAD_FIELDS = "calibration, causes, conditions, events, places, revision, scenario, symptom, truths"
+
+
+@pytest.mark.parametrize(
+    ("obj", "said"),
+    [
+        ([], ("a transcript is an object with scenario, causes and events, not a list", None, "")),
+        ("x", ("a transcript is an object with scenario, causes and events, not text", None, "")),
+        (None, ("a transcript is an object with scenario, causes and events, not nothing", None, "")),
+        (3, ("a transcript is an object with scenario, causes and events, not int", None, "")),
+        ({"scenario": "x", "events": {}}, ("events: must be a list, not an object", None, "events")),
+        ({"scenario": "x", "events": [{}] * 5001}, ("events: 5001 of them; at most 5000", None, "events")),
+        ({"events": []}, ("transcript: field scenario: is missing", None, "scenario")),
+        (
+            {"scenario": "x", "evnets": []},
+            (f"transcript: field evnets: is not a field here; the fields are {HEAD_FIELDS}", None, "evnets"),
+        ),
+        ({"scenario": 3}, ("transcript: field scenario: must be a valid string", None, "scenario")),
+        (
+            {"scenario": "x", "truths": {"fraction-of-floor": 0}},
+            ("transcript: field truths: must be greater than 0", None, "truths"),
+        ),
+        ({"scenario": "x", "events": ["x"]}, ("event 0: must be an object with at_s and kind, not text", 0, "")),
+        (
+            {"scenario": "x", "events": [{"at_s": 0, "kind": 7}]},
+            ('event 0: field kind: must be text, for example "step"', 0, "kind"),
+        ),
+        (
+            transcript([{"kind": "close"}, {"kind": "note", "text": "x" * 20_001}]),
+            ("event 1 (note): field text: must have at most 20000 characters", 1, "text"),
+        ),
+        (
+            transcript([{"kind": "restore", "causes": []}]),
+            ("event 0 (restore): field causes: must name at least one", 0, "causes"),
+        ),
+        (
+            transcript([{"kind": "step", "step": "x", "colour": 1}]),
+            (
+                "event 0 (step): field colour: is not a field here; the fields are at_s, evidence, finding, kind, "
+                "opened_at_s, step, with",
+                0,
+                "colour",
+            ),
+        ),
+        (
+            {"scenario": "x", "events": [{"at_s": "soon", "kind": "applause"}]},
+            (
+                "event 0 (applause): field at_s: must be a valid number, unable to parse string as a number",
+                0,
+                "at_s",
+            ),
+        ),
+    ],
+)
+def test_a_refusal_is_one_whole_sentence_and_names_event_and_field(obj, said):
+    assert refusal(obj) == said
+
+
+def test_as_many_events_as_may_be_are_read():
+    assert len(parse_transcript({"scenario": "x", "events": [{"at_s": 0, "kind": "pause"}] * 5000}).events) == 5000
+
+
+def test_what_was_read_already_is_taken_as_it_is():
+    read = parse_transcript(transcript([{"kind": "close"}]))
+    assert parse_transcript(read) is read
+    assert parse_event(read.events[0]) is read.events[0]
+    again = parse_transcript({"scenario": "x", "events": read.events})
+    assert again.events == read.events
+
+
+def test_an_event_by_itself_is_the_first():
+    with pytest.raises(TranscriptError, match=r"^event 0 \(close\): field at_s: is missing$"):
+        parse_event({"kind": "close"})
+
+
+def test_the_head_keeps_all_that_was_written():
+    head = {"revision": 2, "places": {"degraded-link": ("link:a",)}, "truths": {"fraction-of-floor": 0.3},
+            "symptom": "below", "conditions": {"mode": "exam"}, "calibration": "abc"}  # fmt: skip
+    read = parse_transcript(transcript([], **head))
+    assert {name: getattr(read, name) for name in head} == head
+    assert (read.scenario, read.causes) == ("slow-all-reduce", ("degraded-link",))
+
+
+def test_the_schema_says_what_it_is_of_and_writes_aliases():
+    schema = transcript_schema()
+    assert schema["title"] == "Rank 37 transcript"
+    assert "with" in schema["$defs"]["Step"]["properties"]
+    assert "with_" not in schema["$defs"]["Step"]["properties"]

@@ -35,6 +35,7 @@ def test_the_stamp_of_the_tests_covers_running(tmp_path, monkeypatch):
     bootstrap.stamp("test").write_text(bootstrap.digest("test"))
     assert bootstrap.is_installed("base")
     assert bootstrap.is_installed("test")
+    assert not bootstrap.is_installed("mutation")
 
 
 def test_a_stamp_of_other_requirements_does_not_count(tmp_path, monkeypatch):
@@ -75,7 +76,7 @@ def test_every_requirement_is_pinned_and_every_pin_is_exact():
             name, _, version = line.partition("==")
             assert version, line
             pins[name.lower().replace("_", "-")] = version
-    for file in ("base.txt", "test.txt"):
+    for file in ("base.txt", "test.txt", "mutation.txt"):
         for line in (paths.BASE_DIR / "requirements" / file).read_text().splitlines():
             wanted = line.partition("#")[0].partition(";")[0].strip()
             if wanted and not wanted.startswith("-r"):
