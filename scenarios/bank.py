@@ -112,7 +112,8 @@ def wanted_slots(instance: Instance, experiments: Sequence[str]) -> list[Slot]:
     Of a pair also, with one of its causes cured, what every instance has: verifying that one repair was not enough.
     """
     before = [] if instance.is_healthy else [(BEFORE, JOB)]
-    halves = [(half, key) for half in instance.halves for key in experiments if key in offered.FIRST]
+    had_by_all = offered.first_of(instance.table) if instance.pair else []
+    halves = [(half, key) for half in instance.halves for key in experiments if key in had_by_all]
     after = [(fix, JOB) for fix in instance.trials]
     return [*((NOTHING, key) for key in experiments), *before, *after, *halves]
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
+from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
 from gpu_worker.specs import WholeRun
+from gpu_worker.symptoms.base import SymptomKind
 from grader import tables as grader_tables
 from grader.tables import Tables
 from grader.transcript import variant_id
@@ -18,6 +21,7 @@ from scenarios.fix_matrix import work_ratio
 from scenarios.format import Scenario
 from scenarios.instances import NOTHING, Instance, is_shared
 from scenarios.offered import JOB
+from scenarios.symptom import kinds_of, runs_of, variant_of
 from scenarios.tables_file import Calibration, Observation
 
 ANY_WORK = (0.0, float("inf"))
@@ -46,7 +50,10 @@ def calibrate(scenario: Scenario, *, now: datetime) -> Calibration:
         runs=dict(sorted(Counter(one.instance.cause for one in banked).items())),
         tables=built,
         pairs=pairs,
-        reports={"useful_work": reports.useful_work(slowdowns, scenario.headline or ANY_WORK)},
+        reports={
+            "useful_work": reports.useful_work(slowdowns, scenario.headline or ANY_WORK),
+            "left": left_by_symptom(scenario.table, banked),
+        },
         observations=sorted(observed, key=lambda one: (one.variant, one.cause, one.instance)),
     )
     return calibration.model_copy(update={"reports": {**calibration.reports, **reports.of(scenario, calibration)}})
@@ -91,6 +98,7 @@ def by_variant(scenario: Scenario, untouched: dict[str, list[str]]) -> dict[str,
     read = {
         variant_id(probe.id, with_): probe.experiment(with_) for probe, with_ in offered.variants_of(scenario.table)
     }
+    read |= {variant_of(kind): kind.experiment for kind in kinds_of(scenario.table)}
     return {variant: untouched[key] for variant, key in read.items() if key in untouched}
 
 
@@ -117,19 +125,42 @@ def observe_all(banked: list[Head]) -> tuple[list[Observation], dict[str, list[f
         classes += [{name: run.provenance.get(name) for name in CLASS_FIELDS} for run in runs.values()]
         if (BEFORE, JOB) in one.held:
             observed += before_as_healthy(instance, bank.baseline(instance.table, instance))
-        if instance.is_healthy:
-            observed += observe.observations(instance, runs, runs.get(JOB))
-        elif JOB in runs:
-            before = bank.baseline(instance.table, instance)
-            observed += observe.observations(instance, runs, before)
-            work.setdefault(instance.cause, []).append(work_ratio(runs[JOB], before))
+        observed += observe.observations(instance, runs, healthy_of(instance, runs))
+        if not instance.is_healthy and JOB in runs:
+            work.setdefault(instance.cause, []).append(work_ratio(runs[JOB], bank.baseline(instance.table, instance)))
     return observed, work, classes
+
+
+def healthy_of(instance: Instance, runs: Mapping[str, WholeRun]) -> observe.Before:
+    """The healthy run that a symptom's is compared with; a healthy instance's own is its own measure."""
+
+    def before(kind: SymptomKind) -> WholeRun | None:
+        if instance.is_healthy:
+            return runs.get(kind.experiment)
+        with suppress(BankIncomplete):
+            return runs_of(instance, kind)[1]
+        return None
+
+    return before
+
+
+def left_by_symptom(table: str, banked: list[Head]) -> dict[str, dict[str, list[float]]]:
+    """By symptom and cause: what each banked instance leaves of the healthy run, as headlines are judged by."""
+    found: dict[str, dict[str, list[float]]] = {}
+    for kind in kinds_of(table):
+        for one in banked:
+            if not one.instance.is_healthy and (NOTHING, kind.experiment) in one.held:
+                with suppress(BankIncomplete):
+                    left = kind.left_of(*runs_of(one.instance, kind))
+                    if left is not None:
+                        found.setdefault(variant_of(kind), {}).setdefault(one.instance.cause, []).append(round(left, 3))
+    return found
 
 
 def before_as_healthy(instance: Instance, before: WholeRun) -> list[Observation]:
     """The healthy run before an incident is one more healthy run of the job."""
     healthy = instance.model_copy(update={"id": f"{instance.id} before", "cause": HEALTHY, "place": None, "params": {}})
-    return list(observe.observations(healthy, {"job": before}, before))
+    return list(observe.observations(healthy, {JOB: before}, lambda kind: before if kind.experiment == JOB else None))
 
 
 def one_class(classes: list[dict[str, Any]]) -> dict[str, Any]:

@@ -70,8 +70,9 @@ def wanted_runs(scenario: Scenario, runs: int, whole: int, seed: str) -> list[Wa
     """
     rows = instances_in_turn(scenario, runs, seed)
     keys = offered.experiments_of(scenario.table)
-    first = [*((NOTHING, key) for key in keys if key in offered.FIRST), (BEFORE, JOB)]
-    rest = [(NOTHING, key) for key in keys if key not in offered.FIRST]
+    had_by_all = offered.first_of(scenario.table)
+    first = [*((NOTHING, key) for key in had_by_all), (BEFORE, JOB)]
+    rest = [(NOTHING, key) for key in keys if key not in had_by_all]
     after = [(fix, JOB) for fix in sorted({fix for row in rows for one in row for fix in one.trials})]
     plan = Plan(scenario.table, [one for row in rows for one in row])
     for number, row in enumerate(rows, 1):

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from gpu_worker.probes import PROBES
 from gpu_worker.probes.base import Probe, variants
+from gpu_worker.symptoms import SYMPTOMS
 from scenarios import library, palette
 
 JOB = "job"
@@ -27,5 +28,17 @@ def variants_of(table: str) -> Iterator[tuple[Probe, dict[str, str]]]:
 
 def experiments_of(table: str) -> list[str]:
     """Keys of the experiments that a step of the table reads: first those of every instance, then in palette order."""
-    read = dict.fromkeys(probe.experiment(with_) for probe, with_ in variants_of(table))
-    return [*(key for key in FIRST if key in read), *(key for key in read if key not in FIRST)]
+    read, first = read_of(table), first_of(table)
+    return [*first, *(key for key in read if key not in first)]
+
+
+def first_of(table: str) -> list[str]:
+    """What every banked instance of the table has: `FIRST`, as far as it is read, and what its briefs are about."""
+    briefs = sorted({SYMPTOMS[one.symptom].experiment for one in library.every() if one.table == table})
+    read = read_of(table)
+    return [key for key in dict.fromkeys([*FIRST, *briefs]) if key in read]
+
+
+def read_of(table: str) -> dict[str, None]:
+    """Keys of the experiments that a step of the table reads, in palette order."""
+    return dict.fromkeys(probe.experiment(with_) for probe, with_ in variants_of(table))

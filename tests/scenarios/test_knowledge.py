@@ -61,7 +61,7 @@ def test_observations_of_the_calibration_are_what_the_probes_read_today(scenario
     for instance in bank.complete_instances(scenario.table)[:10]:
         runs = {key: bank.whole_run(instance.table, instance.id, key) for key in offered.experiments_of(scenario.table)}
         baseline = runs["job"] if instance.is_healthy else bank.baseline(instance.table, instance)
-        for seen in observe.observations(instance, runs, baseline):
+        for seen in observe.observations(instance, runs, lambda _, before=baseline: before):
             then = known[seen.instance, seen.variant]
             assert then.finding == seen.finding
             # A probe may have learnt a reading since; those that the tables rest on have to be the same.

@@ -84,6 +84,8 @@ class Command(BaseCommand):
         found = [{**told.about(library.get(key)), "coming": told.coming(key)} for key in library.keys()]
         lines = [f"{one['key']}  revision {one['revision']}  {one['track']}  {one['title']}" for one in found]
         lines += [told.coming_line(one["key"], next) for one in found for next in one["coming"]]
+        # Incidents of which no revision can be practised yet: for people; what is listed as JSON can be.
+        lines += [told.coming_line(key, next) for key in library.coming_keys() for next in told.coming(key)]
         self.say(options, found, lines)
 
     def do_schema(self, options: dict[str, Any]) -> None:
