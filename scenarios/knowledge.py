@@ -42,12 +42,34 @@ def cached(scenario_json: str, table: str, mtime_ns: int) -> Knowledge:
     return assemble(Scenario.model_validate_json(scenario_json), tables_file.load(table))
 
 
+def is_calibrated(scenario: Scenario) -> bool:
+    """Whether its table holds every cause under every step that it offers; scenarios that share one may hold others."""
+    try:
+        return not lacking(scenario, tables_file.load(scenario.table))
+    except BankIncomplete:
+        return False
+
+
+def lacking(scenario: Scenario, calibration: Calibration) -> list[str]:
+    """The scenario's causes that some variant of its steps, or the symptom, has no cell of."""
+    held = [table_of(calibration, variant).cells for variant in [*variants_of(scenario), SYMPTOM_VARIANT]]
+    return [cause for cause in scenario.prior if not all(cause in cells for cells in held)]
+
+
+def variants_of(scenario: Scenario) -> list[str]:
+    """Every variant of every step that the scenario offers, by its id."""
+    return [variant_id(id, with_) for id in scenario.steps for with_ in variants(PROBES[id])]
+
+
 def build(scenario: Scenario, calibration: Calibration, mtime_ns: int) -> Knowledge:
     return cached(scenario.model_dump_json(), calibration.table, mtime_ns)
 
 
 def assemble(scenario: Scenario, calibration: Calibration) -> Knowledge:
-    """Scenario and calibration together. Pure."""
+    """Scenario and calibration together. Pure. Raises BankIncomplete where the tables lack a cause or a step."""
+    if never := lacking(scenario, calibration):
+        said = f"the calibration of {calibration.table} has no runs of {', '.join(never)}, which {scenario.key} names"
+        raise BankIncomplete(f"{said}; run: manage.py scenario calibrate KEY")
     return Knowledge(
         scenario=scenario.key,
         revision=scenario.revision,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from statistics import median
 
 from grader.index import FABRIC_FAMILIES
+from scenarios import reports
 from scenarios.causes import CAUSES, HEALTHY
 from scenarios.proof.base import Line, Subject, verdict
 
@@ -27,7 +28,7 @@ def headline(subject: Subject) -> Line:
         )
     medians = {cause: float(one["median"]) for cause, one in work.items()}
     least, most = (choose(medians, key=lambda cause: medians[cause]) for choose in (min, max))
-    outside = sum(one["outside_headline"] for one in work.values())
+    outside = sum(reports.outside(one, (low, high)) for one in work.values())
     runs = sum(one["runs"] for one in work.values())
     figure = f"{medians[least]:.2f} ({least}) to {medians[most]:.2f} ({most}); {outside} of {runs} runs lie outside"
     wrong = tuple(f"{cause}: {share:.2f}" for cause, share in medians.items() if not low <= share <= high)
