@@ -59,7 +59,7 @@ def measured_cells(scenario: Scenario) -> Iterator[MeasuredCell]:
     """Every cell of the matrix that whole instances of the bank can tell of; none where nothing says what is left."""
     if kind_of(scenario).left is None:
         return
-    whole = [one for one in bank.complete_instances(scenario.table) if one.cause in scenario.prior]
+    whole = [one for one in bank.complete_instances(scenario) if one.cause in scenario.prior]
     for fix in scenario.fixes:
         for cause in scenario.prior:
             pairs = [pair for one in whole if one.cause == cause and (pair := applied(scenario, one, fix))]

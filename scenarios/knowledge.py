@@ -68,7 +68,10 @@ def build(scenario: Scenario, calibration: Calibration, mtime_ns: int) -> Knowle
 
 
 def assemble(scenario: Scenario, calibration: Calibration) -> Knowledge:
-    """Scenario and calibration together. Pure."""
+    """Scenario and calibration together. Pure. Raises BankIncomplete where the tables lack a cause or a step."""
+    if never := lacking(scenario, calibration):
+        said = f"the calibration of {calibration.table} has no runs of {', '.join(never)}, which {scenario.key} names"
+        raise BankIncomplete(f"{said}; run: manage.py scenario calibrate KEY")
     return Knowledge(
         scenario=scenario.key,
         revision=scenario.revision,

@@ -14,8 +14,6 @@ from gpu_worker.specs import WholeRun
 
 BITS = 8
 ONE_WRITER, SHARED = 0.9, 0.7
-# A save that begins with none pending waits for nothing.
-QUEUED = 0.05
 # Of the bytes written: a save that reads nothing back reads 0; one rank that reads everything 1.
 READ_BACK = 0.5
 # Pause over time to safety: a blocking save reads 1; a background one copies and goes on.
@@ -43,7 +41,6 @@ def read(run: WholeRun, params: Mapping[str, str]) -> ProbeResult:
         "saves": Reading(in_all, "count", "Saves of the job"),
         "saves_beyond_plan": Reading(max(0, in_all - planned), "count", f"Of these, more than the {planned} planned"),
         "waited_s": Reading(max(waits), "s", "Longest wait for an earlier save before one began"),
-        "waited_share": Reading(max(waits) / durable_s, "ratio", "The same over the newest save's time to safety"),
         "read_back": Reading(
             sum(one.get("read_bytes", 0) for one in done) / max(total, 1), "ratio", "Bytes read back over bytes written"
         ),
@@ -72,7 +69,7 @@ def classify(values: Mapping[str, float]) -> str:
     if values["failed_ranks"] >= 1:
         return "save-failed"
     if values["saves_beyond_plan"] >= 1:
-        return "queued" if values["waited_share"] >= QUEUED else "more-than-planned"
+        return "more-than-planned"
     if values["read_back"] >= READ_BACK:
         return "read-back"
     share, pause = values["largest_writer_share"], values["pause_share"]
@@ -114,7 +111,6 @@ PROBE = Probe(
         "one-writer": "One rank writes everything while the others wait for it.",
         "in-the-background": "Training goes on while the save is still being written.",
         "more-than-planned": "The job saves in more steps than its plan says.",
-        "queued": "The job saves in more steps than its plan says, and saves wait for the one before them.",
         "read-back": "What was written is read back before training goes on.",
         "save-failed": "At least one rank did not finish the save.",
         "inconclusive": "The save is neither clearly shared nor clearly one rank's, or its pause is in between.",
@@ -123,7 +119,6 @@ PROBE = Probe(
         Decisive("failed_ranks", "linear"),
         Decisive("saves_beyond_plan", "linear"),
         Decisive("read_back", "linear"),
-        Decisive("waited_share", "linear"),
         Decisive("largest_writer_share", "logit"),
         Decisive("pause_share", "logit"),
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from statistics import median
+from typing import Any
 
 from grader.index import FABRIC_FAMILIES
 from scenarios import reports
@@ -31,20 +32,19 @@ def headline(subject: Subject) -> Line:
         )
     medians = {cause: float(one["median"]) for cause, one in work.items()}
     least, most = (choose(medians, key=lambda cause: medians[cause]) for choose in (min, max))
-    outside = sum(one["outside_headline"] for one in work.values())
+    outside = sum(reports.outside(one, (low, high)) for one in work.values())
     runs = sum(one["runs"] for one in work.values())
     figure = f"{medians[least]:.2f} ({least}) to {medians[most]:.2f} ({most}); {outside} of {runs} runs lie outside"
     wrong = tuple(f"{cause}: {share:.2f}" for cause, share in medians.items() if not low <= share <= high)
     return Line("headline", claim, figure, verdict(not wrong), wrong)
 
 
-def left_reported(subject: Subject) -> dict[str, dict[str, float]]:
+def left_reported(subject: Subject) -> dict[str, dict[str, Any]]:
     """By cause, as calibration reports it: useful work, or what another symptom measures."""
     variant, all_reports = variant_of(kind_of(subject.scenario)), subject.calibration.reports
     if variant == SYMPTOM_VARIANT:
         return dict(all_reports.get("useful_work", {}))
-    assert subject.scenario.headline is not None
-    return reports.useful_work(all_reports.get("left", {}).get(variant, {}), subject.scenario.headline)
+    return reports.useful_work(all_reports.get("left", {}).get(variant, {}))
 
 
 def compute_spares_the_fabric(subject: Subject) -> Line:

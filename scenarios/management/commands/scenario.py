@@ -16,7 +16,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from scenarios import archive, archive_in, calibrate, filling, library, publish, tables_file, told
+from scenarios import archive, archive_in, calibrate, filling, library, publish, reports, sharing, tables_file, told
 from scenarios.errors import BankIncomplete, ScenarioError, ScenarioErrors
 from scenarios.format import Scenario
 from scenarios.proof import page, prove
@@ -164,8 +164,8 @@ class Command(BaseCommand):
             self.stderr.write(f"given up: {given_up}")
         calibration = calibrate.calibrate(scenario, now=timezone.now())
         path = tables_file.save(calibration)
-        reported = {"file": str(path), "digest": calibration.digest, **calibration.reports}
-        self.say(options, reported, told.summary(calibration))
+        found = {**calibration.reports, **reports.of_scenario(scenario, calibration)}
+        self.say(options, {"file": str(path), "digest": calibration.digest, **found}, told.summary(calibration, found))
 
     def plan(self, scenario: Scenario, options: dict[str, Any]) -> list[filling.Wanted]:
         for name in ("runs", "whole"):
@@ -173,6 +173,7 @@ class Command(BaseCommand):
                 raise CommandError(f"--{name} is {options[name]}; it must be at least 1", returncode=MISUSED)
         if options["pairs"] and not scenario.pairs:
             raise CommandError(f"{scenario.key} names no `pairs` that a curveball may combine", returncode=MISUSED)
+        sharing.refuse_differences(library.file_of(scenario.key, scenario.revision), scenario)
         whole, seed = min(options["whole"], options["runs"]), options["seed"] or scenario.table
         single = filling.wanted_runs(scenario, options["runs"], whole, seed)
         return [*single, *(filling.wanted_pairs(scenario, options["pairs"], seed) if options["pairs"] else ())]

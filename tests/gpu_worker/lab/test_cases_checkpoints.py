@@ -183,7 +183,6 @@ def test_what_a_restart_does_otherwise_shows_in_its_own_reading(run, cause, show
     [
         ("saves-too-often", "more-than-planned"),
         ("verified-by-every-rank", "read-back"),
-        ("background-saves-queue", "queued"),
     ],
 )
 def test_what_makes_saves_stall_more_shows_in_their_timings(run, cause, shown):
