@@ -18,6 +18,7 @@ from grader.units import format_quantity
 
 SECONDS_A_MOVE = 20.0
 SURE = 0.95
+RECOVERY = "checkpoints"  # the track
 PLACES = {"rank": "rank:1", "host": "host:1", "link": "link:host1-leaf0"}
 
 
@@ -63,6 +64,11 @@ class Player:
     @property
     def fraction(self) -> float:
         return PAYLOAD_SHARE if self.symptom.endswith("at-floor") else 0.3
+
+    @property
+    def recovers(self) -> bool:
+        """Whether the incident is about saves and restarts: then a repair is held against a replay, not a floor."""
+        return self.knowledge.track == RECOVERY
 
     @property
     def certainty(self) -> float:
@@ -112,7 +118,7 @@ def repair(player: Player, cause: str, place: dict[str, str]) -> None:
     fixes = player.knowledge.fixes
     cure = next((f for f in fixes if f.effects.get(cause) == "cures"), fixes[0])
     player.say("fix", fix=cure.id, **(place if cure.takes_place else {}))
-    row = player.role("bisect") or 0
+    row = player.role("replay" if player.recovers else "bisect") or 0
     known = player.index.steps[row]
     finding = player.index.most_likely(row, "healthy" if cure.effects.get(player.cause) == "cures" else player.cause)
     player.say("verify", step=known.step, **{"with": dict(known.with_)}, against=["floor", "loss"], finding=finding)
@@ -131,7 +137,7 @@ def search(player: Player, *, stop_at: float = SURE) -> None:
 
 
 def confirm(player: Player) -> None:
-    for role in ("library", "change"):
+    for role in ("library", "change", *(("generation",) if player.recovers else ())):
         row = player.role(role)
         if row is not None and row not in player.belief.settled:
             player.step(row)

@@ -17,6 +17,11 @@ INCONCLUSIVE = "inconclusive"
 
 Effect = Literal["cures", "mitigates", "nothing", "harms"]
 Basis = Literal["counts", "fit", "deterministic"]
+EstimateName = Literal[
+    "collective-floor", "bytes-on-the-wire", "fraction-of-floor",
+    "checkpoint-bytes", "save-time", "save-interval", "lost-work", "samples-by-step",
+]  # fmt: skip
+EstimateKind = Literal["time", "data", "ratio", "count"]
 
 
 class Frozen(BaseModel):
@@ -94,9 +99,9 @@ class AcceptedValue(Frozen):
 
 
 class EstimateKnowledge(Frozen):
-    quantity: Literal["collective-floor", "bytes-on-the-wire", "fraction-of-floor"]
+    quantity: EstimateName
     scale: Literal["production", "lab"]
-    kind: Literal["time", "data", "ratio"]
+    kind: EstimateKind
     accepted: tuple[AcceptedValue, ...] = Field(
         description="may be empty where the value depends on the attempt (fraction-of-floor): then its `truths`"
     )

@@ -39,7 +39,7 @@ def instance_of(attempt: Attempt) -> instances.Instance:
     if attempt.draw.kept:
         return instances.Instance.model_validate(attempt.draw.kept)
     try:
-        return instances.get(attempt.draw.table, attempt.draw.instance)
+        return instances.as_in(scenario_of(attempt), instances.get(attempt.draw.table, attempt.draw.instance))
     except BankIncomplete as error:
         raise ScenarioBroken(str(error)) from error
 
@@ -50,7 +50,7 @@ def is_ready(scenario: Scenario) -> bool:
         knowledge_of(scenario)
     except ScenarioBroken:
         return False
-    return any(instance.cause in scenario.prior for instance in bank.complete_instances(scenario.table))
+    return any(instance.cause in scenario.prior for instance in bank.complete_instances(scenario))
 
 
 @dataclass(frozen=True)

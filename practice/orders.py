@@ -196,6 +196,9 @@ METRICS: dict[str, Metric] = {
     "step-time": Metric("step time", "time", "700 ms", "at most"),
     "collective-time": Metric("time inside the collective", "time", "500 ms", "at most"),
     "useful-work": Metric("useful work a second, against before", "ratio", "95 %", "at least"),
+    "loss-difference": Metric("relative difference of replayed losses", "ratio", "0.001 %", "at most"),
+    "samples-as-logged": Metric("samples after a restart that are as logged", "ratio", "100 %", "at least"),
+    "save-pause": Metric("pause of a save", "time", "300 ms", "at most"),
 }
 
 

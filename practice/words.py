@@ -15,6 +15,11 @@ QUANTITIES = {
     "collective-floor": "floor",
     "bytes-on-the-wire": "bytes a rank moves",
     "fraction-of-floor": "fraction of floor, now",
+    "checkpoint-bytes": "bytes of a checkpoint",
+    "save-time": "least time of a save",
+    "save-interval": "interval between saves",
+    "lost-work": "work that a failure costs",
+    "samples-by-step": "samples read by then",
 }
 SCALES = {"production": "production", "lab": "this lab"}
 VERDICTS = {"at-floor": "at its floor: physics", "below-floor": "below its floor: a fault"}

@@ -24,7 +24,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from gpu_worker.specs import WholeRun
-from scenarios import bank, library, released, tables_file
+from scenarios import bank, library, released, sharing, tables_file
 from scenarios.archive import BANK, CALIBRATION, FORM, MANIFEST, TEXT, Manifest, digest
 from scenarios.errors import BankIncomplete, ScenarioError, ScenarioErrors
 from scenarios.format import Scenario
@@ -159,14 +159,13 @@ def calibration_of(file: Path, manifest: Manifest, text: bytes) -> Calibration:
 
 
 def refuse_unfit(file: Path, scenario: Scenario, calibration: Calibration) -> None:
-    """The tables must hold every cause and every step that the scenario offers."""
+    """The tables must hold every cause and every step of the scenario, which must agree with those that share them."""
     try:
-        knowledge = assemble(scenario, calibration)
+        assemble(scenario, calibration)
     except BankIncomplete as lacking:
         raise refused(file, str(lacking)) from None
-    for cause in knowledge.causes:
-        if cause.id not in knowledge.symptom.cells:
-            raise refused(file, f"{CALIBRATION} has no runs of {cause.id}, which the scenario names")
+    for _, difference in sharing.disagreements(scenario):
+        raise refused(file, difference)
 
 
 def refuse_foreign_runs(file: Path, manifest: Manifest, name: str, content: bytes) -> None:

@@ -24,8 +24,10 @@ from pydantic import ValidationError
 
 from gpu_worker.specs import WholeRun
 from scenarios import offered
+from scenarios.causes import HEALTHY
 from scenarios.errors import BankIncomplete
-from scenarios.instances import NOTHING, Instance, State, cured_causes, is_cured, is_same, is_shared, trial_of
+from scenarios.format import Scenario
+from scenarios.instances import NOTHING, Instance, State, as_in, cured_causes, is_cured, is_same, is_shared, trial_of
 from scenarios.offered import JOB
 
 log = logging.getLogger(__name__)
@@ -112,7 +114,8 @@ def wanted_slots(instance: Instance, experiments: Sequence[str]) -> list[Slot]:
     Of a pair also, with one of its causes cured, what every instance has: verifying that one repair was not enough.
     """
     before = [] if instance.is_healthy else [(BEFORE, JOB)]
-    halves = [(half, key) for half in instance.halves for key in experiments if key in offered.FIRST]
+    had_by_all = offered.first_of(instance.table) if instance.pair else []
+    halves = [(half, key) for half in instance.halves for key in experiments if key in had_by_all]
     after = [(fix, JOB) for fix in instance.trials]
     return [*((NOTHING, key) for key in experiments), *before, *after, *halves]
 
@@ -163,18 +166,25 @@ def twins(table: str) -> dict[str, Head]:
     return {one.setting: one for one in heads(table) if one.instance.is_healthy}
 
 
-def complete_instances(table: str) -> list[Instance]:
-    """Instances whose every run is banked, and their twin's; healthy ones among them. Attempts draw of these."""
-    experiments, healthy = offered.experiments_of(table), twins(table)
+def complete_instances(scenario: Scenario) -> list[Instance]:
+    """Instances of which every run is banked, and their twin's, that an attempt at the scenario may ask for.
+
+    Each as the scenario has it; healthy ones and pairs that it combines among them. Attempts draw of these. Runs that
+    only another scenario of the table asks for may be lacking.
+    """
+    experiments, healthy = offered.experiments_for(scenario), twins(scenario.table)
+    wanted = {*scenario.prior, HEALTHY, *(pair.id for pair in scenario.pairs)}
 
     def is_whole(one: Head, twin: Head | None) -> bool:
-        return not one.lacks(wanted_slots(one.instance, experiments), twin)
+        return not one.lacks(wanted_slots(as_in(scenario, one.instance), experiments), twin)
 
     whole_twins = {setting for setting, twin in healthy.items() if is_whole(twin, None)}
     return [
-        one.instance
-        for one in heads(table)
-        if (one.setting in whole_twins or one.setting not in healthy) and is_whole(one, healthy.get(one.setting))
+        as_in(scenario, one.instance)
+        for one in heads(scenario.table)
+        if one.instance.cause in wanted
+        and (one.setting in whole_twins or one.setting not in healthy)
+        and is_whole(one, healthy.get(one.setting))
     ]
 
 
@@ -224,6 +234,12 @@ def healthy_run(table: str, one: Head, experiment: str, fix: str) -> WholeRun:
     return load(table, healthy.instance.id, (fix if (fix, experiment) in healthy.held else NOTHING, experiment))
 
 
+def is_compared(one: Head) -> bool:
+    """Whether the healthy run before is banked that the instance's job is compared with."""
+    lender = twins(one.instance.table).get(one.setting, one)
+    return (BEFORE, JOB) in one.held | lender.held
+
+
 def baseline(table: str, instance: Instance) -> WholeRun:
     """The healthy job run before the incident, as this instance's change log compares with."""
     one = head_of(table, instance.id)
@@ -248,15 +264,15 @@ def load_as_of(path: Path, mtime_ns: int, slot: Slot) -> WholeRun:
         raise unreadable(path, wrong) from wrong
 
 
-def extending(table: str, instance: str, cause: str) -> Instance | None:
+def extending(scenario: Scenario, instance: str, cause: str) -> Instance | None:
     """The whole instance in which another cause has joined that of a banked one, for a curveball; None: none.
 
     Cause, place, magnitude and setting of the first stay: nothing that was measured before the curveball is untrue.
     """
-    for one in complete_instances(table):
+    for one in complete_instances(scenario):
         joined = {drawn.instance: drawn.cause for drawn in one.pair}
         if instance in joined and cause in joined.values() and joined[instance] != cause:
-            return one if one.setting == head_of(table, instance).instance.setting else None
+            return one if one.setting == head_of(scenario.table, instance).instance.setting else None
     return None
 
 

@@ -6,16 +6,11 @@ import re
 from collections.abc import Mapping
 
 from gpu_worker.readable import say
+from gpu_worker.symptoms import SYMPTOMS
 
-# Placeholder -> (number of the symptom, unit). A share prints in percent.
+# Placeholder -> (number of the symptom, unit), over all kinds of symptoms: a name means the same in each.
 PLACEHOLDERS: dict[str, tuple[str, str]] = {
-    "mfu_before": ("mfu_before", "share"),
-    "mfu_now": ("mfu_now", "share"),
-    "work_ratio": ("work_ratio", "share"),
-    "step_before": ("step_s_before", "s"),
-    "step_now": ("step_s_now", "s"),
-    "collective_before": ("collective_s_before", "s"),
-    "collective_now": ("collective_s_now", "s"),
+    name: what for kind in SYMPTOMS.values() for name, what in kind.shown.items()
 }
 WRITTEN = re.compile(r"\{([^{}]*)\}")
 
@@ -32,4 +27,7 @@ def fill(text: str, numbers: Mapping[str, float]) -> str:
 
 
 def say_short(value: float, unit: str) -> str:
+    """A share in percent, a loss to the digits in which runs differ."""
+    if unit == "loss":
+        return f"{value:.4f}"
     return f"{100 * value:.0f} %" if unit == "share" else say(value, unit)

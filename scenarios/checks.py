@@ -12,12 +12,13 @@ from pydantic import ValidationError
 from gpu_worker.errors import BadSpec
 from gpu_worker.lab.plan import plan_run
 from gpu_worker.specs import PLACE
+from gpu_worker.symptoms import SYMPTOMS
 from grader.units import QuantityError, parse_quantity
 from scenarios import brief, palette, scale, texts, yamlfile
 from scenarios.causes import CAUSES, Cause
 from scenarios.draws import draw_instance, draw_pair
 from scenarios.errors import BankIncomplete, ScenarioError, ScenarioErrors, did_you_mean
-from scenarios.format import CauseBinding, Scenario
+from scenarios.format import CauseBinding, Collective, Scenario
 from scenarios.instances import NOTHING, Instance, State, spec_for
 from scenarios.offered import JOB
 
@@ -105,13 +106,14 @@ def setting_faults(scenario: Scenario) -> Iterator[Finding]:
     except ValidationError as refused:
         yield ("setting",), f"the lab has no such setting: {first_of(refused)}"
         return
+    about = SYMPTOMS[scenario.symptom].experiment
     for index, fix in enumerate(scenario.fixes):
-        yield from refused_by_the_lab(("fixes", index), healthy, fix.id)
+        yield from refused_by_the_lab(("fixes", index), healthy, JOB, fix.id)
     for index, bound in enumerate(scenario.causes):
         if bound.id in fault_ids():
             drawn = draw_instance(scenario, bound, 0, "check")
             for one in extremes(drawn, bound):
-                yield from refused_by_the_lab(("causes", index), one, NOTHING)
+                yield from refused_by_the_lab(("causes", index), one, about, NOTHING)
 
 
 def extremes(drawn: Instance, bound: CauseBinding) -> Iterator[Instance]:
@@ -122,9 +124,9 @@ def extremes(drawn: Instance, bound: CauseBinding) -> Iterator[Instance]:
             yield drawn.model_copy(update={"place": place, "params": params})
 
 
-def refused_by_the_lab(at: yamlfile.Loc, instance: Instance, state: State) -> Iterator[Finding]:
+def refused_by_the_lab(at: yamlfile.Loc, instance: Instance, experiment: str, state: State) -> Iterator[Finding]:
     try:
-        plan_run(spec_for(instance, JOB, state))
+        plan_run(spec_for(instance, experiment, state))
     except BadSpec as refused:
         yield at, f"the lab cannot run it: {refused.reason}"
     except ValidationError as refused:
@@ -159,6 +161,10 @@ def measure_faults(scenario: Scenario) -> Iterator[Finding]:
     yield from unknown_causes(scenario, locs, "catches of a measure")
 
 
+BY_ATTEMPT = "fraction-of-floor"  # its right value is measured in each attempt
+SAVING_QUANTITIES = ("checkpoint-bytes", "save-time", "save-interval", "lost-work", "samples-by-step")
+
+
 def estimate_faults(scenario: Scenario) -> Iterator[Finding]:
     """Estimates must parse, and one accepted value a floor must be the one that the stated collective gives."""
     for index, estimate in enumerate(scenario.estimates):
@@ -169,21 +175,36 @@ def estimate_faults(scenario: Scenario) -> Iterator[Finding]:
             except QuantityError as unreadable:
                 yield ("estimates", index, "accepted", position, "value"), str(unreadable)
         computed = computed_value(scenario, index)
+        if computed is None and estimate.quantity != BY_ATTEMPT:
+            needs = "saves" if estimate.quantity in SAVING_QUANTITIES else f"{estimate.scale}, the collective"
+            yield ("estimates", index), f'nothing gives "{estimate.quantity}"; state `scale.{needs}`'
         if computed is not None and not any(abs(value / computed - 1) < 0.02 for value in values):
             yield ("estimates", index), f"no accepted value is the one that the scale gives, {computed:.4g} in SI units"
 
 
 def computed_value(scenario: Scenario, index: int) -> float | None:
-    """What the stated collective gives for an estimate; None where that depends on the attempt."""
+    """What the scale gives for an estimate; None where it does not say, or the value depends on the attempt."""
     estimate = scenario.estimates[index]
-    floor = scale.floor_of(scenario.scale.production if estimate.scale == "production" else scenario.scale.lab)
-    return {"collective-floor": floor.seconds, "bytes-on-the-wire": floor.bytes_per_rank}.get(estimate.quantity)
+    return values_at(scenario, estimate.scale).get(estimate.quantity)
+
+
+def values_at(scenario: Scenario, which: str) -> dict[str, float]:
+    """What the stated collective and the stated saving give at one scale, SI, as far as they are stated."""
+    values: dict[str, float] = {}
+    collective: Collective | None = getattr(scenario.scale, which)
+    if collective is not None:
+        floor = scale.floor_of(collective)
+        values |= {"collective-floor": floor.seconds, "bytes-on-the-wire": floor.bytes_per_rank}
+    if scenario.scale.saves is not None:
+        values |= scale.saving_values(getattr(scenario.scale.saves, which))
+    return values
 
 
 def brief_faults(scenario: Scenario) -> Iterator[Finding]:
     for name in brief.placeholders_in(scenario.brief):
-        if name not in brief.PLACEHOLDERS:
-            yield ("brief",), f'placeholder "{{{name}}}" is unknown{did_you_mean(name, brief.PLACEHOLDERS)}'
+        known = SYMPTOMS[scenario.symptom].shown
+        if name not in known:
+            yield ("brief",), f'placeholder "{{{name}}}" is unknown{did_you_mean(name, known)}'
     for where, text in open_texts(scenario):
         for cause in scenario.causes:
             if cause.id in CAUSES and says_cause(text, CAUSES[cause.id]):
@@ -223,7 +244,7 @@ def pair_faults(scenario: Scenario) -> Iterator[Finding]:
         if pair.causes[0] == pair.causes[1]:
             yield at, f'pair names "{pair.causes[0]}" twice; name two causes'
         elif not unknown and all(cause in fault_ids() for cause in pair.causes):
-            yield from refused_by_the_lab(at, draw_pair(scenario, pair, 0, "check"), NOTHING)
+            yield from refused_by_the_lab(at, draw_pair(scenario, pair, 0, "check"), JOB, NOTHING)
 
 
 def decoy_faults(scenario: Scenario) -> Iterator[Finding]:
@@ -256,8 +277,10 @@ def rubric_faults(scenario: Scenario) -> Iterator[Finding]:
     if scenario.track in scenario.tracks:
         yield ("tracks",), f'"{scenario.track}" is its own track already; leave it out'
     low, high = scenario.headline or (0.5, 1.0)
-    if not 0 < low < high <= 1:
+    if not 0 <= low < high <= 1:
         yield ("headline",), "headline is a range of shares, the lower first, like [0.45, 0.70]"
+    if scenario.headline is not None and SYMPTOMS[scenario.symptom].left is None:
+        yield ("headline",), f'symptom "{scenario.symptom}" measures nothing that is left; write `headline: null`'
 
 
 def fault_ids() -> set[str]:
@@ -269,9 +292,9 @@ def fault_ids() -> set[str]:
 def tables_problems(path: Path, scenario: Scenario) -> list[str]:
     """What a sound file still lacks to be offered: tables for its causes, and that they tell any two of these apart.
 
-    Empty where there is no calibration yet.
+    Empty where there is no calibration yet, or one of the table's other scenarios alone and this one is not offered.
     """
-    from scenarios import tables_file
+    from scenarios import library, tables_file
     from scenarios.proof import apart
     from scenarios.proof.base import subject_of
 
@@ -280,10 +303,7 @@ def tables_problems(path: Path, scenario: Scenario) -> list[str]:
     try:
         subject = subject_of(scenario)
     except BankIncomplete as lacking:
-        return [f"{path.name}: {lacking}"]
-    never = [cause.id for cause in subject.knowledge.causes if cause.id not in subject.knowledge.symptom.cells]
-    if never:
-        return [f"{path.name}: the calibration has no runs of {cause}" for cause in never]
+        return [] if library.is_coming(scenario) else [f"{path.name}: {lacking}"]
     return [same_to_every_step(path, scenario, pair) for pair in apart.every_pair(subject) if not pair.told]
 
 

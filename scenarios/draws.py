@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import random
 import uuid
-from typing import Any
 
 from gpu_worker.specs import Job, Setting, Topology
 from scenarios.causes import HEALTHY
 from scenarios.format import CauseBinding, LabSetting, Pair, Scenario
-from scenarios.instances import Drawn, Instance
+from scenarios.instances import Drawn, Instance, jobs_of
 
 # Bits/s. Slower than the fabric's links, whatever the cause, so that seeing such a rate tells nothing; not so slow that
 # less than 45 % of the useful work is left where the ring really crosses them.
@@ -61,11 +60,6 @@ def both(first: Instance, second: Instance) -> Instance:
         setting=first.setting,
         pair=tuple(Drawn.model_validate(fault.model_dump()) for one in (first, second) for fault in one.drawn),
     )
-
-
-def jobs_of(scenario: Scenario) -> dict[str, dict[str, Any]]:
-    """Fields of the job that a fix sets, by fix; those that set none are left out."""
-    return {fix.id: dict(fix.job) for fix in scenario.fixes if fix.job}
 
 
 def draw_between(ends: tuple[int | float, int | float], rng: random.Random) -> float:

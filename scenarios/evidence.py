@@ -13,7 +13,6 @@ from gpu_worker import experiments
 from gpu_worker.models import Evidence
 from scenarios.evidence_answer import NO_RESULT, SLOWER_THAN_PLANNED, TAKEN_UP_AGAIN, run_behind, settle
 from scenarios.evidence_request import (
-    LIKELY_EXPERIMENTS,
     BadParameter,
     TooManyPending,
     UnknownStep,
@@ -25,7 +24,6 @@ from scenarios.evidence_view import EvidenceView, build_view
 from scenarios.symptom import SymptomView, symptom
 
 __all__ = [
-    "LIKELY_EXPERIMENTS",
     "NO_RESULT",
     "SLOWER_THAN_PLANNED",
     "TAKEN_UP_AGAIN",

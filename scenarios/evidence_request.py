@@ -20,7 +20,6 @@ from scenarios.instances import NOTHING, Instance, State, spec_for
 
 log = logging.getLogger(__name__)
 
-LIKELY_EXPERIMENTS = offered.FIRST
 LONGEST_LIVE_WAIT = timedelta(seconds=15)
 PENDING_SLOTS = (0, 1)
 FULL = "two steps are already under way; wait until one of them is shown"
@@ -42,7 +41,7 @@ def open_for(owner: str, instance: Instance, *, now: datetime) -> None:
     """Queues the experiments that an attempt is likely to need, at low priority, where the lab can measure."""
     if not queue.live_enabled(now):
         return
-    for place, experiment in enumerate(LIKELY_EXPERIMENTS):
+    for place, experiment in enumerate(offered.first_of(instance.table)):
         # A moment apart: the queue serves in order of arrival.
         asked_at = now + timedelta(microseconds=place)
         try:

@@ -17,7 +17,7 @@ from scenarios import bank, draws, offered
 from scenarios.bank import BEFORE, Slot
 from scenarios.causes import HEALTHY
 from scenarios.format import CauseBinding, Pair, Scenario
-from scenarios.instances import HALF, NOTHING, Instance, baseline_spec, is_shared, spec_for
+from scenarios.instances import HALF, NOTHING, Instance, as_in, baseline_spec, is_shared, spec_for
 from scenarios.offered import JOB
 
 # Healthy runs answer for every cause that cannot touch an experiment.
@@ -62,7 +62,7 @@ class Filled:
 
 
 def wanted_runs(scenario: Scenario, runs: int, whole: int, seed: str, also: Collection[str] = ()) -> list[Wanted]:
-    """What the bank lacks for `runs` instances a cause, of which the first `whole` have every run.
+    """What the bank lacks for `runs` instances a cause, of which the first `whole` have every run of the scenario.
 
     In turns of one instance a cause: first what every instance has, then all other experiments for the first of each
     cause and for the healthy ones, then for one number after the other all that is still lacking: a part is of use
@@ -71,9 +71,10 @@ def wanted_runs(scenario: Scenario, runs: int, whole: int, seed: str, also: Coll
     Every instance also has the experiments in `also`: where three runs of a cause are too few to tell it by them.
     """
     rows = instances_in_turn(scenario, runs, seed)
-    keys = offered.experiments_of(scenario.table)
-    first = [*((NOTHING, key) for key in keys if key in offered.FIRST), (BEFORE, JOB)]
-    rest = [(NOTHING, key) for key in keys if key not in offered.FIRST]
+    keys = offered.experiments_for(scenario)
+    had_by_all = [key for key in offered.first_of(scenario.table) if key in keys]
+    first = [*((NOTHING, key) for key in had_by_all), (BEFORE, JOB)]
+    rest = [(NOTHING, key) for key in keys if key not in had_by_all]
     after = [(fix, JOB) for fix in sorted({fix for row in rows for one in row for fix in one.trials})]
     plan = Plan(scenario.table, [one for row in rows for one in row])
     for number, row in enumerate(rows, 1):
@@ -99,7 +100,7 @@ def wanted_pairs(scenario: Scenario, runs: int, seed: str) -> list[Wanted]:
     plan = Plan(scenario.table, [one for row in rows for one in row])
     for number, row in enumerate(rows, 1):
         for one in row:
-            for slot in bank.wanted_slots(one, offered.experiments_of(scenario.table)):
+            for slot in bank.wanted_slots(one, offered.experiments_for(scenario)):
                 plan.add(number, slot, plan.owner(one, slot))
     return list(plan.wanted.values())
 
@@ -148,14 +149,17 @@ def instances_in_turn(scenario: Scenario, runs: int, seed: str) -> list[list[Ins
 
 
 def numbered(scenario: Scenario, binding: CauseBinding | None, runs: int, seed: str) -> list[Instance]:
-    """The cause's instances by number: banked ones of another seed first, then those of this one, banked or drawn."""
+    """The cause's instances by number: banked ones of another seed first, then those of this one, banked or drawn.
+
+    Banked ones may have been drawn for another scenario of the table: they serve this one as they are.
+    """
     cause = binding.id if binding else HEALTHY
     banked = {one.instance.id: one for one in bank.heads(scenario.table) if one.instance.cause == cause}
     drawn = [draws.draw_instance(scenario, binding, number, seed) for number in range(runs)]
     strangers = [one for id, one in banked.items() if id not in {new.id for new in drawn}]
     strangers.sort(key=lambda one: (-len(one.held), one.instance.id))
     known = [banked[new.id].instance if new.id in banked else new for new in drawn]
-    return [*(one.instance for one in strangers), *known][:runs]
+    return [as_in(scenario, one) for one in [*(one.instance for one in strangers), *known][:runs]]
 
 
 def fill(plan: list[Wanted], lab: Lab, say: Say, *, for_s: float | None = None) -> Filled:

@@ -10,22 +10,24 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import median
 
-from gpu_worker import symptom
 from gpu_worker.specs import WholeRun
+from gpu_worker.symptoms import slow_collective
 from grader.knowledge import Effect
 from scenarios import bank, fixes
 from scenarios.format import Fix, Scenario
 from scenarios.instances import NOTHING, Instance, accepted_places, is_cured
-from scenarios.offered import JOB
+from scenarios.symptom import kind_of, runs_of
 
-# Useful work a second after the fix: over the healthy run's, and over the incident's.
+# What is left of the healthy run after the fix (useful work a second, or what else the symptom measures), and the same
+# over what the incident leaves.
 CURED_FROM = 0.9
+LEAST_LEFT = 0.01  # an incident may leave nothing
 EASED_FROM, HARMED_TO = 1.1, 0.9
 
 
 @dataclass(frozen=True)
 class MeasuredCell:
-    """One fix against one cause: medians of useful work over `instances`, and the effect that they say."""
+    """One fix against one cause: medians of what is left over `instances`, and the effect that they say."""
 
     fix: str
     cause: str
@@ -45,18 +47,19 @@ class MeasuredCell:
 
     def __str__(self) -> str:
         said = f"declared {self.declared}, measured {self.measured}"
-        return f"{self.fix} under {self.cause}: {said} ({self.of_incident:.2f} of the incident's work)"
+        return f"{self.fix} under {self.cause}: {said} ({self.of_incident:.2f} times what the incident leaves)"
 
 
 def work_ratio(run: WholeRun, before: WholeRun) -> float:
     """Useful work a second and an accelerator, now over before."""
-    readings = symptom.read(run, before).readings
-    return float(readings["mfu_now"].value) / float(readings["mfu_before"].value)
+    return float(slow_collective.read(run, before).readings["work_ratio"].value)
 
 
 def measured_cells(scenario: Scenario) -> Iterator[MeasuredCell]:
-    """Every cell of the matrix that whole instances of the bank can tell of."""
-    whole = [one for one in bank.complete_instances(scenario.table) if one.cause in scenario.prior]
+    """Every cell of the matrix that whole instances of the bank can tell of; none where nothing says what is left."""
+    if kind_of(scenario).left is None:
+        return
+    whole = [one for one in bank.complete_instances(scenario) if one.cause in scenario.prior]
     for fix in scenario.fixes:
         for cause in scenario.prior:
             pairs = [pair for one in whole if one.cause == cause and (pair := applied(scenario, one, fix))]
@@ -68,7 +71,7 @@ def measured_cells(scenario: Scenario) -> Iterator[MeasuredCell]:
 
 
 def applied(scenario: Scenario, instance: Instance, fix: Fix) -> tuple[bool, float, float] | None:
-    """Whether the fix at the fault's place removes it, and useful work then over the healthy run's and the incident's.
+    """Whether the fix at the fault's place removes it, and what is left then of the healthy run and over the incident.
 
     None where the fix takes a place that this instance's fault has not: an uplink is no host's.
     """
@@ -76,8 +79,6 @@ def applied(scenario: Scenario, instance: Instance, fix: Fix) -> tuple[bool, flo
     if fix.takes_place and instance.place and not places:
         return None
     state = fixes.left_behind(scenario, instance, [(fix.id, places[0] if places else None)])
-    before = bank.baseline(instance.table, instance)
-    after, incident = (
-        work_ratio(bank.whole_run(instance.table, instance.id, JOB, one), before) for one in (state, NOTHING)
-    )
-    return is_cured(state), after, after / incident
+    kind = kind_of(scenario)
+    after, incident = (kind.left_of(*runs_of(instance, kind, one)) or 0.0 for one in (state, NOTHING))
+    return is_cured(state), after, after / max(incident, LEAST_LEFT)

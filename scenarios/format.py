@@ -22,12 +22,14 @@ from scenarios.parts import (
     Part,
     PlaceName,
     Reference,
+    Saving,
     Scale,
     Short,
+    SymptomName,
     Text,
 )
 
-__all__ = ["CauseBinding", "Collective", "Estimate", "Fix", "LabSetting", "Pair", "Scenario"]
+__all__ = ["CauseBinding", "Collective", "Estimate", "Fix", "LabSetting", "Pair", "Saving", "Scenario"]
 
 Track = Literal["napkin-math", "stragglers", "fabric", "checkpoints"]
 Level = Literal["mid", "senior", "staff"]
@@ -134,12 +136,18 @@ class Scenario(Part):
     mfu_before: float = Field(default=0.40, gt=0, le=1, description="Model FLOPs utilisation of the healthy run.")
     headline: tuple[float, float] | None = Field(
         default=(0.45, 0.70),
-        description="Useful work a second that causes leave, as shares of healthy: the brief's range. `null` where "
-        "speed is not what was lost.",
+        description="What every cause leaves of the healthy run, as the symptom measures it (useful work a second, "
+        "steps that come out as logged, samples that were due): the brief's range. `null` where it measures nothing.",
+    )
+    symptom: SymptomName = Field(
+        default="slow-collective",
+        description="What the brief is about: the measured evidence 0, its findings, the numbers that it may print.",
     )
     brief: Text = Field(
-        description="Markdown. Measured numbers stand in braces: {mfu_before} {mfu_now} {work_ratio} {step_before} "
-        "{step_now} {collective_before} {collective_now}. It may not name a cause."
+        description="Markdown. Measured numbers stand in braces, by the symptom: {mfu_before} {mfu_now} {work_ratio} "
+        "{step_before} {step_now} {collective_before} {collective_now}; of a restart {steps_due} {steps_on_curve} "
+        "{last_step} {loss_before} {loss_now} {samples_read} {samples_not_due}; of saves {stall_before} {stall_now} "
+        "{save_step}. It may not name a cause."
     )
     scale: Scale = Field(
         description="Production beside the lab, and the two collectives that floors are computed from."

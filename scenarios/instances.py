@@ -89,7 +89,7 @@ def draw(scenario: Scenario, *, seed: Any, avoid: Collection[str] = ()) -> Insta
     from scenarios import bank
 
     ready: dict[str, list[Instance]] = {}
-    for instance in bank.complete_instances(scenario.table):
+    for instance in bank.complete_instances(scenario):
         if instance.cause in scenario.prior:
             ready.setdefault(instance.cause, []).append(instance)
     if not ready:
@@ -101,6 +101,22 @@ def draw(scenario: Scenario, *, seed: Any, avoid: Collection[str] = ()) -> Insta
     cause = rng.choices(causes, weights=[scenario.prior[cause] for cause in causes])[0]
     fresh = [instance for instance in ready[cause] if instance.id not in avoid]
     return rng.choice(sorted(fresh or ready[cause], key=lambda instance: instance.id))
+
+
+def jobs_of(scenario: Scenario) -> dict[str, dict[str, Any]]:
+    """Fields of the job that a fix sets, by fix; those that set none are left out."""
+    return {fix.id: dict(fix.job) for fix in scenario.fixes if fix.job}
+
+
+def as_in(scenario: Scenario, instance: Instance) -> Instance:
+    """A banked instance as attempts at a scenario have it: fixes that change its run are those that this one offers.
+
+    Scenarios of one table share instances and their runs, not their fixes. Two causes at once are run under none.
+    """
+    if instance.pair:
+        return instance
+    under = {} if instance.is_healthy else dict(scenario.cause(instance.cause).under)
+    return instance.model_copy(update={"jobs": jobs_of(scenario), "under": under})
 
 
 def get(table: str, id: str) -> Instance:
@@ -197,18 +213,30 @@ def accepted_places(instance: Instance) -> list[str]:
 
 
 def places_of(instance: Instance, fault: Drawn) -> list[str]:
-    """Every right name of one fault's place: a rank is also named by its host, an access link by its host and rank."""
+    """Every right name of one fault's place: a rank is also named by its host, an access link by its host and rank.
+
+    A fault of a rank that changes the cables of several hosts is at each of them.
+    """
     if fault.place is None:
         return []
     kind, _, name = fault.place.partition(":")
     if kind == "rank":
-        return [fault.place, f"host:{host_of(instance, int(name))}"]
+        own = [fault.place, f"host:{host_of(instance, int(name))}"]
+        return list(dict.fromkeys([*own, *hosts_crossed(instance, fault)]))
     if kind == "host":
         return [fault.place, *ranks_on(instance, int(name))]
     host = re.match(r"host(\d+)-", name)
     if host is None:
         return [fault.place]
     return [fault.place, f"host:{host[1]}", *ranks_on(instance, int(host[1]))]
+
+
+def hosts_crossed(instance: Instance, fault: Drawn) -> list[str]:
+    """Hosts, with the ranks on them, whose own cables the fault is about."""
+    injected = Fault(cause=fault.cause, place=fault.place, params=fault.params)
+    cables = kind_of(injected).plan(instance.setting, injected).must_cross
+    hosts = [int(found[1]) for cable in cables if (found := re.match(r"host(\d+)-", cable))]
+    return [place for host in hosts for place in (f"host:{host}", *ranks_on(instance, host))]
 
 
 def host_of(instance: Instance, rank: int) -> int:

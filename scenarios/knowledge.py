@@ -7,7 +7,6 @@ import functools
 from gpu_worker.metrics import METRICS
 from gpu_worker.probes import PROBES
 from gpu_worker.probes.base import Probe, variants
-from gpu_worker.symptom import SYMPTOM
 from grader.knowledge import (
     AcceptedValue,
     CauseKnowledge,
@@ -26,9 +25,11 @@ from scenarios import palette, tables_file
 from scenarios.causes import CAUSES, HEALTHY
 from scenarios.errors import BankIncomplete
 from scenarios.format import Estimate, Scenario
-from scenarios.tables_file import SYMPTOM_VARIANT, Calibration
+from scenarios.symptom import kind_of, variant_of
+from scenarios.tables_file import Calibration
 
 UNCALIBRATED = 0.001
+SYMPTOM = "symptom"  # what transcripts cite evidence 0 as, of whatever kind it is
 
 
 def knowledge_for(scenario: Scenario) -> Knowledge:
@@ -42,12 +43,35 @@ def cached(scenario_json: str, table: str, mtime_ns: int) -> Knowledge:
     return assemble(Scenario.model_validate_json(scenario_json), tables_file.load(table))
 
 
+def is_calibrated(scenario: Scenario) -> bool:
+    """Whether its table holds every cause under every step that it offers; scenarios that share one may hold others."""
+    try:
+        return not lacking(scenario, tables_file.load(scenario.table))
+    except BankIncomplete:
+        return False
+
+
+def lacking(scenario: Scenario, calibration: Calibration) -> list[str]:
+    """The scenario's causes that some variant of its steps, or the symptom, has no cell of."""
+    wanted = [*variants_of(scenario), variant_of(kind_of(scenario))]
+    held = [table_of(calibration, variant).cells for variant in wanted]
+    return [cause for cause in scenario.prior if not all(cause in cells for cells in held)]
+
+
+def variants_of(scenario: Scenario) -> list[str]:
+    """Every variant of every step that the scenario offers, by its id."""
+    return [variant_id(id, with_) for id in scenario.steps for with_ in variants(PROBES[id])]
+
+
 def build(scenario: Scenario, calibration: Calibration, mtime_ns: int) -> Knowledge:
     return cached(scenario.model_dump_json(), calibration.table, mtime_ns)
 
 
 def assemble(scenario: Scenario, calibration: Calibration) -> Knowledge:
-    """Scenario and calibration together. Pure."""
+    """Scenario and calibration together. Pure. Raises BankIncomplete where the tables lack a cause or a step."""
+    if never := lacking(scenario, calibration):
+        said = f"the calibration of {calibration.table} has no runs of {', '.join(never)}, which {scenario.key} names"
+        raise BankIncomplete(f"{said}; run: manage.py scenario calibrate KEY")
     return Knowledge(
         scenario=scenario.key,
         revision=scenario.revision,
@@ -130,15 +154,16 @@ def _with_new(cell: Cell, new: list[str]) -> Cell:
 
 
 def symptom_knowledge(scenario: Scenario, calibration: Calibration) -> StepKnowledge:
-    table = table_of(calibration, SYMPTOM_VARIANT)
+    kind = kind_of(scenario)
+    table = table_of(calibration, variant_of(kind))
     return StepKnowledge(
-        step=SYMPTOM.id,
-        title=SYMPTOM.title,
+        step=SYMPTOM,
+        title=kind.title,
         experiment=table.experiment,
         price_min=0,
-        findings=tuple(SYMPTOM.findings),
-        sentences=dict(SYMPTOM.findings),
-        cells={**cells_of(scenario, table), **pair_cells(scenario, calibration, SYMPTOM_VARIANT)},
+        findings=tuple(kind.findings),
+        sentences=dict(kind.findings),
+        cells={**cells_of(scenario, table), **pair_cells(scenario, calibration, variant_of(kind))},
     )
 
 

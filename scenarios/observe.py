@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from gpu_worker import symptom
 from gpu_worker.probes.base import ProbeResult
 from gpu_worker.specs import WholeRun
+from gpu_worker.symptoms.base import SymptomKind
 from grader.tables import Rule
 from grader.transcript import variant_id
 from scenarios import offered
 from scenarios.instances import Instance
-from scenarios.tables_file import SYMPTOM_VARIANT, Observation
+from scenarios.symptom import kinds_of, variant_of
+from scenarios.tables_file import Observation
+
+Before = Callable[[SymptomKind], WholeRun | None]
 
 
 def rules(table: str) -> dict[str, Rule]:
     """How each variant's readings become a finding, the symptom's among them."""
     found = {variant_id(probe.id, with_): rule_of(probe) for probe, with_ in offered.variants_of(table)}
-    return {**found, SYMPTOM_VARIANT: rule_of(symptom.SYMPTOM)}
+    return {**found, **{variant_of(kind): rule_of(kind) for kind in kinds_of(table)}}
 
 
 def rule_of(probe: Any) -> Rule:
@@ -30,16 +33,20 @@ def rule_of(probe: Any) -> Rule:
     )
 
 
-def observations(instance: Instance, runs: Mapping[str, WholeRun], baseline: WholeRun | None) -> Iterator[Observation]:
-    """What every variant reads of an instance's runs (by experiment key), and the symptom where there is a baseline."""
+def observations(instance: Instance, runs: Mapping[str, WholeRun], before: Before) -> Iterator[Observation]:
+    """What every variant reads of an instance's runs (by experiment key), and each symptom that there is a run for.
+
+    `before` gives the healthy run that a symptom's is compared with; None where there is none.
+    """
     for probe, with_ in offered.variants_of(instance.table):
         experiment = probe.experiment(with_)
         if experiment in runs:
             result = probe.read(runs[experiment], with_)
             yield observation(instance, probe, variant_id(probe.id, with_), experiment, result)
-    if baseline is not None and "job" in runs:
-        result = symptom.read(runs["job"], baseline)
-        yield observation(instance, symptom.SYMPTOM, SYMPTOM_VARIANT, "job", result)
+    for kind in kinds_of(instance.table):
+        if kind.experiment in runs and (healthy := before(kind)) is not None:
+            result = kind.read(runs[kind.experiment], healthy)
+            yield observation(instance, kind, variant_of(kind), kind.experiment, result)
 
 
 def observation(instance: Instance, probe: Any, variant: str, experiment: str, result: ProbeResult) -> Observation:

@@ -9,6 +9,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from grader.knowledge import EstimateKind, EstimateName
+
 Key = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$", max_length=60)]
 Short = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4000)]
@@ -17,9 +19,20 @@ PlaceName = Annotated[str, StringConstraints(min_length=1, max_length=60)]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Number = int | Finite
 Word = Annotated[str, StringConstraints(max_length=60)]
+SymptomName = Literal["slow-collective", "resume", "resume-on-fewer-ranks", "samples", "saving", "crash"]
 Knobs = Annotated[dict[Word, int | Finite | bool | Word], Field(max_length=40)]
 
 MOST_PARTS = 64
+ESTIMATE_KINDS: dict[EstimateName, EstimateKind] = {
+    "collective-floor": "time",
+    "bytes-on-the-wire": "data",
+    "fraction-of-floor": "ratio",
+    "checkpoint-bytes": "data",
+    "save-time": "time",
+    "save-interval": "time",
+    "lost-work": "time",
+    "samples-by-step": "count",
+}
 
 
 class Part(BaseModel):
@@ -57,13 +70,46 @@ class Collective(Part):
     )
 
 
+class Saving(Part):
+    """What the arithmetic of saves is done with."""
+
+    params: float = Field(gt=0, le=1e15, description="Parameters of the model.")
+    bytes_a_param: float = Field(default=14, gt=0, le=64, description="Saved bytes of each: weights, master, moments.")
+    writers: int = Field(ge=1, le=1_000_000, description="Ranks that write at once.")
+    rate_bits_per_s: float = Field(gt=0, le=1e15, description="Bits a second of a writer's way to the storage.")
+    storage_bits_per_s: float | None = Field(
+        default=None,
+        gt=0,
+        le=1e18,
+        description="Bits a second of the storage itself; left out: wider than its writers.",
+    )
+    samples_a_step: int = Field(ge=1, le=1_000_000_000, description="Samples of a step over all ranks.")
+    steps: int = Field(ge=1, le=1_000_000_000, description="The step that estimates speak of.")
+    interval_s: float = Field(gt=0, le=1e9, description="Seconds between saves.")
+    mtbf_s: float = Field(gt=0, le=1e9, description="Seconds between failures that end the job, on average.")
+
+
+class Saves(Part):
+    """Saving in production and on the lab."""
+
+    production: Saving = Field(description="In production.")
+    lab: Saving = Field(description="On the lab.")
+
+
 class Scale(Part):
     """The stated scale between production and lab; ratios carry over while latency is a small share at both."""
 
     note: Text = Field(description="What carries over and what does not, in a sentence.")
     rows: tuple[ScaleRow, ...] = Field(max_length=MOST_PARTS, description="The table that the page prints.")
-    production: Collective = Field(description="The collective in production, from which its floor is computed.")
-    lab: Collective = Field(description="The collective on the lab, from which its floor is computed.")
+    production: Collective | None = Field(
+        default=None, description="The collective in production, from which its floor is computed; none: none is asked."
+    )
+    lab: Collective | None = Field(
+        default=None, description="The collective on the lab, from which its floor is computed; none: none is asked."
+    )
+    saves: Saves | None = Field(
+        default=None, description="Saving at both scales, from which its estimates are computed; none: none are asked."
+    )
 
 
 class Measure(Part):
@@ -85,9 +131,7 @@ class Accepted(Part):
 class Estimate(Part):
     """A number to be worked out before measuring."""
 
-    quantity: Literal["collective-floor", "bytes-on-the-wire", "fraction-of-floor"] = Field(
-        description="What is asked for; floors and bytes are checked against `scale`."
-    )
+    quantity: EstimateName = Field(description="What is asked for; what `scale` gives is checked against it.")
     scale: Literal["production", "lab"] = Field(description="For which of the two systems.")
     question: Short = Field(description="As the page asks it.")
     accepted: tuple[Accepted, ...] = Field(
@@ -95,14 +139,9 @@ class Estimate(Part):
     )
 
     @property
-    def kind(self) -> Literal["time", "data", "ratio"]:
+    def kind(self) -> EstimateKind:
         """What the answer is measured in."""
-        kinds: dict[str, Literal["time", "data", "ratio"]] = {
-            "collective-floor": "time",
-            "bytes-on-the-wire": "data",
-            "fraction-of-floor": "ratio",
-        }
-        return kinds[self.quantity]
+        return ESTIMATE_KINDS[self.quantity]
 
 
 class Hint(Part):

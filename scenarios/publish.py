@@ -14,12 +14,13 @@ def publish(scenario: Scenario) -> Path:
 
     What must hold of it before is the caller's to check: that the file is sound and its proof holds.
     """
-    offered = library.path_of(scenario.key)
+    file = library.file_of(scenario.key, scenario.revision)
+    offered = file.with_name(f"{scenario.key}.yaml")
     with ExitStack() as undo:
-        if library.get(scenario.key).revision < scenario.revision:
-            older = offered.with_name(f"{scenario.key}@{library.get(scenario.key).revision}.yaml")
-            move(offered, older, undo)
-            move(offered.with_name(f"{scenario.key}@{scenario.revision}.yaml"), offered, undo)
+        if library.is_coming(scenario):
+            if offered.is_file():
+                move(offered, offered.with_name(f"{scenario.key}@{library.load(offered).revision}.yaml"), undo)
+            move(file, offered, undo)
         released.record(scenario)
         undo.pop_all()
     return offered

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from statistics import median
 from typing import Any
@@ -17,30 +18,43 @@ from scenarios.knowledge import assemble
 from scenarios.tables_file import Calibration
 
 
-def of(scenario: Scenario, calibration: Calibration) -> dict[str, Any]:
-    """Every report that needs the tables, JSON-ready."""
+def of_table(calibration: Calibration) -> dict[str, Any]:
+    """What the tables are worth whichever scenario reads them, JSON-ready; stored with them."""
     return {
         "variants": {name: variant_report(calibration, name) for name in sorted(calibration.tables.variants)},
+        "tempering": dict(calibration.tables.tempering),
+    }
+
+
+def of_scenario(scenario: Scenario, calibration: Calibration) -> dict[str, Any]:
+    """What they are worth to one scenario, with its causes, prices and fixes: first steps, the symptom, the fixes."""
+    return {
         "first_steps": first_steps(scenario, calibration),
         "symptom_bits": symptom_bits(scenario, calibration),
-        "tempering": dict(calibration.tables.tempering),
         "fixes": [{**asdict(cell), "measured": cell.measured} for cell in fix_matrix.measured_cells(scenario)],
     }
 
 
-def useful_work(ratios: dict[str, list[float]], headline: tuple[float, float]) -> dict[str, dict[str, float]]:
-    """Useful work a second against healthy, by cause, and how many runs lie outside the brief's range."""
-    low, high = headline
+def useful_work(ratios: dict[str, list[float]]) -> dict[str, dict[str, Any]]:
+    """Useful work a second against healthy, by cause: every run's share, lowest first, and what they come to."""
     return {
         cause: {
             "median": round(median(values), 3),
             "lowest": round(min(values), 3),
             "highest": round(max(values), 3),
             "runs": len(values),
-            "outside_headline": sum(not low <= value <= high for value in values),
+            "shares": sorted(round(value, 3) for value in values),
         }
         for cause, values in sorted(ratios.items())
     }
+
+
+def outside(work: Mapping[str, Any], headline: tuple[float, float]) -> int:
+    """How many runs of a cause lie outside the range that a brief tells of."""
+    low, high = headline
+    if "shares" not in work:  # of before several scenarios shared a table: counted by the one range that there was
+        return int(work["outside_headline"])
+    return sum(not low <= share <= high for share in work["shares"])
 
 
 def variant_report(calibration: Calibration, variant: str) -> dict[str, Any]:

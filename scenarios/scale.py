@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from gpu_worker.readable import say
 from grader import physics
-from scenarios.format import Collective, Scenario
+from scenarios.format import Collective, Saving, Scenario
 
 # Above this share of latency a ratio to the floor says nothing about the other scale.
 LARGEST_LATENCY_SHARE = 0.10
@@ -28,8 +28,8 @@ class ScaleView:
     rows: tuple[tuple[str, str, str], ...]
     note: str
     ratios_carry_over: bool
-    production: Floor
-    lab: Floor
+    production: Floor | None
+    lab: Floor | None
 
 
 def floor_of(collective: Collective) -> Floor:
@@ -41,13 +41,29 @@ def floor_of(collective: Collective) -> Floor:
 
 
 def scale_view(scenario: Scenario) -> ScaleView:
-    """The scale table of a scenario, with the latency share as its last row; it never prints a floor."""
-    production, lab = floor_of(scenario.scale.production), floor_of(scenario.scale.lab)
+    """The scale table of a scenario; where it has a collective its last row is the latency share, never a floor."""
     rows = [(row.label, row.production, row.lab) for row in scenario.scale.rows]
+    if scenario.scale.production is None or scenario.scale.lab is None:
+        return ScaleView(tuple(rows), scenario.scale.note, True, None, None)
+    production, lab = floor_of(scenario.scale.production), floor_of(scenario.scale.lab)
     rows.append(("latency, share of the collective", share_text(production), share_text(lab)))
     carries = max(production.latency_share, lab.latency_share) <= LARGEST_LATENCY_SHARE
     note = scenario.scale.note if carries else "Latency takes over 10 % at one scale: ratios do not carry over."
     return ScaleView(tuple(rows), note, carries, production, lab)
+
+
+def saving_values(saving: Saving) -> dict[str, float]:
+    """What the arithmetic of saves gives, SI. Work lost by a failure is half an interval on average."""
+    size = float(physics.checkpoint_size(saving.params, saving.bytes_a_param, 0))
+    wide = saving.storage_bits_per_s or saving.writers * saving.rate_bits_per_s
+    save_s = float(physics.checkpoint_pause(size, saving.writers, saving.rate_bits_per_s, wide).time_s)
+    return {
+        "checkpoint-bytes": size,
+        "save-time": save_s,
+        "save-interval": float(physics.young_daly(saving.mtbf_s, save_s)),
+        "lost-work": saving.interval_s / 2,
+        "samples-by-step": float(saving.samples_a_step * saving.steps),
+    }
 
 
 def share_text(floor: Floor) -> str:

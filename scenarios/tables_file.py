@@ -42,7 +42,7 @@ class Calibration(BaseModel):
     runs: dict[str, int] = Field(description="banked instances by cause")
     tables: Tables
     pairs: Tables | None = Field(default=None, description="of two causes at once, by `a+b`; none where none was run")
-    reports: dict[str, Any] = Field(description="useful work by cause, what variants show, worth of first steps")
+    reports: dict[str, Any] = Field(description="useful work by cause, and what each variant shows")
     observations: list[Observation]
 
 

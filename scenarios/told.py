@@ -6,9 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from scenarios import bank, checks, library, released, tables_file, yamlfile
+from scenarios import bank, checks, library, released, sharing, tables_file, yamlfile
 from scenarios.errors import ScenarioError, ScenarioErrors
 from scenarios.format import Scenario
+from scenarios.knowledge import is_calibrated
 
 SCHEMA = Path(__file__).with_name("schema.json")
 SCHEMA_DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -38,8 +39,8 @@ def coming(key: str) -> list[dict[str, Any]]:
 
 
 def how_far(scenario: Scenario) -> dict[str, Any]:
-    ready = {one.cause for one in bank.complete_instances(scenario.table)} & set(scenario.prior)
-    calibrated = tables_file.path_of(scenario.table).is_file()
+    ready = {one.cause for one in bank.complete_instances(scenario)} & set(scenario.prior)
+    calibrated = is_calibrated(scenario)
     return {"revision": scenario.revision, "causes": len(scenario.prior), "ready": len(ready), "calibrated": calibrated}
 
 
@@ -61,6 +62,7 @@ def problems_of(path: Path) -> list[str]:
     changed = released.problem(scenario)
     return [
         *([f"{path.name}:{revision_line(path)}: {changed}"] if changed else []),
+        *(str(error) for error in sharing.differences(path, scenario)),
         *checks.tables_problems(path, scenario),
     ]
 
@@ -69,9 +71,8 @@ def revision_line(path: Path) -> int:
     return yamlfile.line_of(yamlfile.read(path), ["revision"])
 
 
-def summary(calibration: tables_file.Calibration) -> list[str]:
-    """The calibration in lines: runs, useful work, what each variant shows, the worth of first steps."""
-    reports = calibration.reports
+def summary(calibration: tables_file.Calibration, reports: dict[str, Any]) -> list[str]:
+    """The calibration in lines: runs, useful work, what each variant shows, the worth of a scenario's first steps."""
     lines = [f"{calibration.table} {calibration.digest}"]
     lines.append(f"runs: {', '.join(f'{cause} {count}' for cause, count in calibration.runs.items())}")
     for cause, work in reports["useful_work"].items():

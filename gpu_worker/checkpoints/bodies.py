@@ -74,6 +74,8 @@ def run_resume(plan: dict[str, Any], rank: int, channel: Channel, source: int | 
         "learning_rate": trainer.scheduler.get_last_lr()[0],
         "scale": trainer.scaler.get_scale(),
         "consumed": [stream.consumed for stream in trainer.feed.streams],
+        "settings": trainer.settings,
+        "recorded": trainer.recorded,
     }
     sums = checksums(trainer, arguments["parts"])
     while trainer.steps < arguments["last_step"]:

@@ -42,11 +42,13 @@ class Saver:
 
     def save(self, *, newest: bool) -> BaseException | None:
         """What ended it on this rank, if anything did; the rest is in `log`. `newest`: faults of the last one apply."""
+        arrived = time.monotonic()
         self.finish()
-        entry: dict[str, Any] = {"step": self.trainer.steps, "error": None}
+        entry: dict[str, Any] = {"step": self.trainer.steps, "error": None, "waited_s": time.monotonic() - arrived}
         self.log.append(entry)
         reset_peak()
         resident, written, begun = resident_bytes(), self.storage.written_bytes, time.monotonic()
+        read = self.storage.read_bytes
         try:
             self._write(entry, begun, newest)
         except FAILURES as problem:
@@ -55,6 +57,7 @@ class Saver:
         entry.setdefault("durable_s", entry["pause_s"])
         entry["peak_bytes"] = max(0, peak_bytes() - resident)
         entry["bytes"] = self.storage.written_bytes - written
+        entry["read_bytes"] = self.storage.read_bytes - read
         entry["written_before"] = written
         return self.failure
 
@@ -88,6 +91,14 @@ class Saver:
         else:
             dcp.save(state_of(self.trainer), storage_writer=writer, planner=_planner())
             self._give_name(path, final, everyone)
+            if knobs.verifies:
+                self._read_back(final)
+
+    def _read_back(self, folder: str) -> None:
+        """Every file of the generation, on every rank."""
+        dist.barrier()  # else a rank may look for the name before it is given
+        for name in sorted(os.listdir(folder)):
+            self.storage.read(os.path.join(folder, name))
 
     def _gather(self, writer: StoredWriter) -> None:
         """Everything to rank 0, which alone writes."""

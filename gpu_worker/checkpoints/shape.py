@@ -16,6 +16,7 @@ MODELS: Mapping[str, Dimensions] = {
 SHARDS = 8
 DOCUMENTS_A_SHARD = 50
 NOISE_SHARE = 0.1  # of the bytes of a sample, replaced at random: what the random state decides
+OTHER_NOISE_SHARE = 0.3  # of a job that goes on with another setting than it was saved with
 
 LEARNING_RATE = 2e-3
 WARMUP_STEPS = 6  # of the schedule: rises to the full rate, then decays; no two steps have the same rate
@@ -36,7 +37,7 @@ KINDS: Mapping[str, str] = {
 }
 MARK = ".metadata"
 STAGING = ".staging"
-FORMAT_REVISION = 3
+FORMAT_REVISION = 4
 
 
 def generation_name(step: int) -> str:

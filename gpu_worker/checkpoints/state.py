@@ -15,7 +15,7 @@ from torch.distributed.checkpoint.state_dict import (
 )
 
 from gpu_worker.checkpoints.knobs import Knobs
-from gpu_worker.checkpoints.shape import FORMAT_REVISION
+from gpu_worker.checkpoints.shape import FORMAT_REVISION, OTHER_NOISE_SHARE
 from gpu_worker.checkpoints.trainer import Trainer
 
 
@@ -29,14 +29,9 @@ def state_of(trainer: Trainer, *, whole: bool = False) -> dict[str, Any]:
         "optimizer": _optimizer_state(trainer, options),
         "scheduler": trainer.scheduler.state_dict(),
         "sampler": trainer.feed.positions(knobs.sampler_keys),
-        "rng": trainer.feed.random_states(),
+        "rng": trainer.feed.random_states(knobs.random_keys),
         "scaler": trainer.scaler.state_dict(),
-        "configuration": {
-            "optimizer": "AdamW",
-            "samples_a_step": 8,
-            "revision": FORMAT_REVISION,
-            "torch": torch.__version__,
-        },
+        "configuration": {**trainer.settings, "revision": FORMAT_REVISION, "torch": torch.__version__},
     }
     return {kind: part for kind, part in state.items() if kind not in knobs.without}
 
@@ -59,7 +54,9 @@ def put_back(trainer: Trainer, state: Mapping[str, Any]) -> None:
     if "rng" in state:
         trainer.feed.set_random_states(state["rng"])
     trainer.steps = int(state["trainer"]["step"])
+    trainer.restored, trainer.recorded = True, dict(state.get("configuration", {}))
     _put_back_sampler(trainer, state.get("sampler"), trainer.knobs)
+    _go_on_with(trainer, trainer.knobs.settings_after)
 
 
 def _put_back_optimizer(trainer: Trainer, loaded: Mapping[str, Any]) -> None:
@@ -76,3 +73,15 @@ def _put_back_sampler(trainer: Trainer, loaded: Mapping[str, Any] | None, knobs:
         trainer.feed.shift(trainer.steps)
     elif knobs.sampler_offset == "ignored":
         trainer.feed.rewind()
+    elif knobs.sampler_offset == "by-rank":
+        trainer.feed.rescale(trainer.ranks / int(trainer.recorded["ranks"]))
+    if knobs.sampler_seed == "redrawn":
+        trainer.feed.reshuffle()
+
+
+def _go_on_with(trainer: Trainer, settings: str) -> None:
+    """Settings that come from the launch of the job and not from what is restored."""
+    if settings == "other-batch":
+        trainer.feed.samples = 1
+    elif settings == "other-noise":
+        trainer.feed.noise = OTHER_NOISE_SHARE

@@ -37,26 +37,30 @@ class Stream:
         self.consumed += 1
         return order_of(self.seed, self.shard, epoch)[at]
 
-    def cut(self, document: Tensor, context: int) -> Tensor:
-        """(RECORD_BYTES,) bytes -> (context + 1,) tokens: a window at random, some of its bytes replaced."""
+    def cut(self, document: Tensor, context: int, noise: float) -> Tensor:
+        """(RECORD_BYTES,) bytes -> (context + 1,) tokens: a window at random, a share of its bytes replaced."""
         first = int(torch.randint(RECORD_BYTES - context - 1, (1,), generator=self.random))
         tokens = document[first : first + context + 1].long()
-        noisy = torch.rand(tokens.shape, generator=self.random) < NOISE_SHARE
+        noisy = torch.rand(tokens.shape, generator=self.random) < noise
         return torch.where(noisy, torch.randint(256, tokens.shape, generator=self.random), tokens)
 
 
 class Feed:
     """A rank's shards. A batch has one sample of each, so that all ranks' batches are the same at any world size."""
 
-    def __init__(self, shards: Sequence[int], seed: int, reader: Reader) -> None:
+    def __init__(self, shards: Sequence[int], seed: int, reader: Reader, rank: int = 0) -> None:
+        self.rank = rank
+        self.noise = NOISE_SHARE
+        self.samples = len(shards)  # of a batch: the first so many streams give one each
         self.streams = [Stream(s, seed, torch.Generator().manual_seed(seed * 77 + s)) for s in shards]
         self._reader = reader
 
     def batch(self, context: int) -> tuple[list[int], Tensor]:
         """(the documents, (samples, context + 1) tokens)."""
-        documents = [stream.next_document() for stream in self.streams]
+        streams = self.streams[: self.samples]
+        documents = [stream.next_document() for stream in streams]
         body = torch.frombuffer(self._reader.read(documents), dtype=torch.uint8).view(len(documents), RECORD_BYTES)
-        tokens = [stream.cut(row, context) for stream, row in zip(self.streams, body, strict=True)]
+        tokens = [stream.cut(row, context, self.noise) for stream, row in zip(streams, body, strict=True)]
         return documents, torch.stack(tokens)
 
     @property
@@ -75,8 +79,11 @@ class Feed:
         for stream, one in zip(self.streams, saved.values(), strict=True):
             stream.shard, stream.consumed = int(one["shard"]), int(one["consumed"])
 
-    def random_states(self) -> dict[str, Tensor]:
-        return {name: stream.random.get_state() for name, stream in zip(self.names, self.streams, strict=True)}
+    def random_states(self, keys: str) -> dict[str, Tensor]:
+        """To be saved. `by-shard`: under the shard's name; `by-rank`: under the rank and its own number."""
+        own = [f"rank{self.rank}own{place}" for place in range(len(self.streams))]
+        names = self.names if keys == "by-shard" else own
+        return {name: stream.random.get_state() for name, stream in zip(names, self.streams, strict=True)}
 
     def set_random_states(self, saved: Mapping[str, Any]) -> None:
         for stream, state in zip(self.streams, saved.values(), strict=True):
@@ -86,6 +93,16 @@ class Feed:
         """Skips `by` samples of each stream without reading them."""
         for stream in self.streams:
             stream.consumed += by
+
+    def rescale(self, by: float) -> None:
+        """Every place multiplied, as one counted in a rank's samples is by another number of ranks."""
+        for stream in self.streams:
+            stream.consumed = round(stream.consumed * by)
+
+    def reshuffle(self) -> None:
+        """Another order of the data, from the places reached."""
+        for stream in self.streams:
+            stream.seed += 1
 
     def rewind(self) -> None:
         for stream in self.streams:

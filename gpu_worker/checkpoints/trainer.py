@@ -49,13 +49,27 @@ class Trainer:
         self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=LEARNING_RATE)
         self.scheduler = torch.optim.lr_scheduler.LambdaLR(self.optimizer, rate_share)
         self.scaler = torch.amp.GradScaler("cpu", init_scale=FIRST_SCALE, growth_interval=GROWTH_INTERVAL)
-        self.feed = Feed(shards_of(rank, self.ranks), plan["job"]["shuffle_seed"], Reader(source))
+        self.feed = Feed(shards_of(rank, self.ranks), plan["job"]["shuffle_seed"], Reader(source), rank)
+        self.restored = False  # whether it goes on from a checkpoint
+        self.recorded: dict[str, Any] = {}  # the configuration that the checkpoint holds
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What the job is run with, as a checkpoint records it."""
+        return {
+            "optimizer": "AdamW",
+            "samples_a_step": self.ranks * self.feed.samples,
+            "noise_share": self.feed.noise,
+            "ranks": self.ranks,
+        }
 
     def step(self) -> dict[str, Any]:
         """One step; what it logs is the same on every rank but for `documents`."""
         begun = time.monotonic()
         rate = float(self.optimizer.param_groups[0]["lr"])
         documents, tokens = self.feed.batch(self.shape.context)
+        if self.restored and self.knobs.sums_after == "other-order":
+            tokens = tokens.flip(0)
         loss = self.model(tokens)
         self.scaler.scale(loss).backward()
         self._to_half_precision()
@@ -96,7 +110,8 @@ class Trainer:
         return [_local(p.grad) for p in self.model.parameters() if p.grad is not None]
 
     def _scheduler_steps(self) -> int:
-        return {"once": 1, "twice": 2, "once-a-rank": self.ranks}[self.knobs.scheduler_steps]
+        often = {"once": 1, "twice": 2, "once-a-rank": self.ranks, "twice-after-restart": 1 + self.restored}
+        return often[self.knobs.scheduler_steps]
 
 
 def _local(value: Tensor) -> Tensor:

@@ -24,16 +24,23 @@ def knobs_of(setup: Setup) -> Knobs:
     return knobs
 
 
-def saving_phases(setup: Setup, model: str, saves: Sequence[int], last_step: int, *, sums: bool) -> list[Phase]:
-    """The job that saves; before it, where its folder is reused, the job of other size that saved there."""
+def saving_phases(
+    setup: Setup, model: str, saves: Sequence[int], last_step: int, *, sums: bool, restored: bool
+) -> list[Phase]:
+    """The job that saves; before it, where its folder is reused, the job of other size that saved there.
+
+    Where nothing is `restored` afterwards, what only a restore does otherwise is left out: the runs are the same.
+    """
     knobs, ranks = knobs_of(setup), len(setup.hosts)
+    knobs = knobs if restored else knobs.of_saving()
     arguments = {"model": model, "checksums": sums, "first_weights": 0}
     phases = []
     if knobs.reused_folder:
         other = 2 * ranks if 2 * ranks <= SHARDS else ranks // 2
         before = {"knobs": Knobs().model_dump(), "saves": [saves[-1]], "last_step": saves[-1]}
         phases.append(packed(setup, EARLIER, other, TRAIN, {**arguments, **before, "checksums": False}))
-    own = {"knobs": knobs.model_dump(), "saves": list(saves), "last_step": last_step}
+    steps = list(saves) if knobs.saves == "as-planned" else list(range(saves[0] - 2, saves[-1] + 1))
+    own = {"knobs": knobs.model_dump(), "saves": steps, "last_step": last_step}
     mortal = () if knobs.killed_rank is None else (knobs.killed_rank,)
     phases.append(
         Phase(JOB, setup.hosts, setup.job, TRAIN, fed=True, stored=True, mortal=mortal, arguments={**arguments, **own})
@@ -89,5 +96,5 @@ def _save(rank: Mapping[str, Any], at: int) -> dict[str, Any] | None:
     if "died" in rank:
         return None
     entry = rank["saves"][at]
-    times = {name: round(entry[name], DIGITS_S) for name in ("pause_s", "durable_s")}
-    return {**times, **{name: entry[name] for name in ("bytes", "peak_bytes", "error")}}
+    times = {name: round(entry[name], DIGITS_S) for name in ("pause_s", "durable_s", "waited_s")}
+    return {**times, **{name: entry[name] for name in ("bytes", "read_bytes", "peak_bytes", "error")}}

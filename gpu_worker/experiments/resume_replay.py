@@ -18,7 +18,7 @@ LAST_STEP = 14
 
 
 def phases(setup: Setup) -> tuple[Phase, ...]:
-    saving = saving_phases(setup, "narrow", SAVES, LAST_STEP, sums=True)
+    saving = saving_phases(setup, "narrow", SAVES, LAST_STEP, sums=True, restored=True)
     ranks = len(setup.hosts)
     job = next(phase for phase in saving if phase.name == JOB)
     arguments = {**job.arguments, "parts": ranks, "first_weights": 1}

@@ -16,7 +16,7 @@ LAST_STEP = 7
 
 
 def phases(setup: Setup) -> tuple[Phase, ...]:
-    return tuple(saving_phases(setup, "wide", SAVES, LAST_STEP, sums=False))
+    return tuple(saving_phases(setup, "wide", SAVES, LAST_STEP, sums=False, restored=False))
 
 
 def record(plan: RunPlan, raw: Mapping[str, Any]) -> dict[str, Any]:

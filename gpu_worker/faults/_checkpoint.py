@@ -36,6 +36,22 @@ class Seen:
         self.rank = int((fault.place or "rank:0").partition(":")[2])
 
     @property
+    def restored(self) -> list[Mapping[str, Any]]:
+        """The first rank of each restart that came back."""
+        return [one for one in self.resumed if one["restored"]]
+
+    @property
+    def resumed_alike(self) -> Mapping[str, Any]:
+        """The first rank of the restart with as many ranks as saved. Raises FaultDidNotFire where none came back."""
+        one: Mapping[str, Any] = self.phases[f"resume-{len(self.ranks)}"]["ranks"][0]
+        require(bool(one["restored"]), f"nothing was restored: {one['error']}")
+        return one
+
+    def logged(self, step: int) -> Mapping[str, Any]:
+        """What the first living rank logged of a step before the restart."""
+        return next(one for one in self.living[0]["steps"] if one["step"] == step)
+
+    @property
     def newest(self) -> Mapping[str, Any]:
         return self.generations[-1]
 

@@ -12,7 +12,14 @@ from gpu_worker.probes.base import INCONCLUSIVE, Decisive, Probe, ProbeResult, R
 from gpu_worker.readable import say
 from gpu_worker.specs import WholeRun
 
-KILOBYTE = 1e3
+# The kinds that are forgotten one by one, each with its finding.
+MISSING: Mapping[str, str] = {
+    "optimizer": "moments-missing",
+    "scheduler": "schedule-missing",
+    "sampler": "samples-missing",
+    "rng": "random-state-missing",
+    "scaler": "scale-missing",
+}
 
 
 def read(run: WholeRun, params: Mapping[str, str]) -> ProbeResult:
@@ -29,6 +36,7 @@ def read(run: WholeRun, params: Mapping[str, str]) -> ProbeResult:
         "kinds_missing": Reading(len(missing), "count", "Kinds of state that are missing"),
         "missing": Reading(", ".join(missing) or "none", "text", "Missing"),
         "entries": Reading(sum(one["entries"] for one in held.values()), "count", "Entries"),
+        **{f"lacks_{kind}": Reading(int(kind in missing), "count", f"Without {KINDS[kind]}") for kind in MISSING},
         "unreadable": Reading(newest["unreadable"] if newest else 0, "count", "Entries that cannot be read"),
         "positions_apart": Reading(len(apart), "count", "Counters and positions of another step than the folder's"),
         "steps_told": Reading(_told(places.values()), "text", "Steps that counters and positions speak of"),
@@ -72,7 +80,10 @@ def classify(values: Mapping[str, float]) -> str:
         return "unreadable"
     if values["positions_apart"] >= 1:
         return "steps-mixed"
-    return "state-missing" if values["kinds_missing"] >= 1 else "complete"
+    if values["kinds_missing"] < 1:
+        return "complete"
+    alone = [finding for kind, finding in MISSING.items() if values[f"lacks_{kind}"] >= 1]
+    return alone[0] if values["kinds_missing"] == len(alone) == 1 else "state-missing"
 
 
 def figure(result: ProbeResult, params: Mapping[str, str]) -> dict[str, Any]:
@@ -101,13 +112,22 @@ PROBE = Probe(
     experiment=_checkpoint.on_save,
     findings={
         "complete": "Every kind of state is there, can be read, and speaks of the same step.",
-        "state-missing": "At least one kind of state is not in the checkpoint.",
+        "moments-missing": "The optimizer's moments are not in the checkpoint, everything else is.",
+        "schedule-missing": "The schedule's position is not in the checkpoint, everything else is.",
+        "samples-missing": "Positions in the data are not in the checkpoint, everything else is.",
+        "random-state-missing": "Random states are not in the checkpoint, everything else is.",
+        "scale-missing": "The loss scale is not in the checkpoint, everything else is.",
+        "state-missing": "Another kind of state is not in the checkpoint, or several are not.",
         "unreadable": "Some entries cannot be read.",
         "steps-mixed": "Counters and positions in the checkpoint are of different steps.",
         "inconclusive": "No generation has a commit mark, so nothing could be read.",
     },
     decisive=tuple(
-        Decisive(name, "linear") for name in ("generations_read", "unreadable", "positions_apart", "kinds_missing")
+        Decisive(name, "linear")
+        for name in (
+            *("generations_read", "unreadable", "positions_apart", "kinds_missing"),
+            *(f"lacks_{kind}" for kind in MISSING),
+        )
     ),
     deterministic=True,
     tells=("checkpoint", "generation"),

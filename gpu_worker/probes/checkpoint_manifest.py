@@ -30,6 +30,9 @@ def read(run: WholeRun, params: Mapping[str, str]) -> ProbeResult:
         ),
         "unmarked": Reading(sum(not one["marked"] for one in generations), "count", "Generations without commit mark"),
         "files_missing": Reading(_count(newest, MISSING), "count", "Files of the newest that are missing"),
+        "files_empty": Reading(
+            sum(one["bytes"] == 0 for one in files), "count", "Files of the newest that have no bytes"
+        ),
         "files_short": Reading(_count(newest, SHORT), "count", "Files of the newest shorter than its mark says"),
         "files_beyond": Reading(_count(newest, BEYOND), "count", "Files of the newest that its mark does not name"),
     }
@@ -71,6 +74,7 @@ FINDINGS_BY_COUNT = {
     "unfinished": "unfinished-save",
     "unmarked": "no-commit-mark",
     "files_missing": "files-missing",
+    "files_empty": "files-empty",
     "files_short": "files-short",
     "files_beyond": "files-beyond",
 }
@@ -107,6 +111,7 @@ PROBE = Probe(
         "unfinished-save": "A save was begun and never finished; its folder has no commit mark.",
         "no-commit-mark": "A generation of that name has files but no commit mark.",
         "files-missing": "The newest generation's commit mark names files that are not there.",
+        "files-empty": "Files of the newest generation are there and have no bytes.",
         "files-short": "Files of the newest generation are shorter than its commit mark says.",
         "files-beyond": "The newest generation's folder holds files that its commit mark does not name.",
         "inconclusive": "There is no generation in the storage.",

@@ -33,6 +33,8 @@ def read(run: WholeRun, params: Mapping[str, str]) -> ProbeResult:
     own, own_apart = here[0]
     steps = len(_checkpoint.pairs(kept, own))
     failing = _failing(own_apart, same=True)
+    beyond = _failing(own_apart, same=False)
+    refused = sum(r["error"] is not None for r, _ in elsewhere)
     failing_sizes = [r["ranks"] for r, apart in elsewhere if r["error"] or _failing(apart, same=False)]
     readings = {
         "saved_by": Reading(kept["ranks"], "count", "Ranks that saved"),
@@ -42,8 +44,11 @@ def read(run: WholeRun, params: Mapping[str, str]) -> ProbeResult:
         "steps_compared": Reading(steps, "count", "Steps run both times"),
         "quantities_apart": Reading(len(failing), "count", "Quantities outside their tolerance"),
         "apart": Reading(", ".join(failing) or "none", "text", "Outside their tolerance"),
+        "beyond_rounding": Reading(len(beyond), "count", "Of these, by more than the order of sums explains"),
+        "settings_apart": Reading(_settings_apart(own["at"] or {}), "text", "Recorded settings that it runs otherwise"),
         "loss_apart": Reading(own_apart["loss"] if steps else 0.0, "ratio", "Largest relative difference of a loss"),
         "other_sizes_failing": Reading(len(failing_sizes), "count", "Other world sizes at which it does not replay"),
+        "other_sizes_refused": Reading(refused, "count", "Other world sizes at which the restore is refused"),
         "restore_seconds": Reading(own["seconds"], "s", "Time to restore at the saved world size"),
     }
     rows = tuple(row for resume, apart in compared for row in _rows(kept, resume, apart))
@@ -51,6 +56,12 @@ def read(run: WholeRun, params: Mapping[str, str]) -> ProbeResult:
     caption = "Largest relative difference, or share of steps or tensors that differ. Step by step below."
     table = Series(columns, ("count", "text", "ratio", "ratio", "text"), rows, caption)
     return ProbeResult(readings, {"quantities": table, "steps": _steps(kept, own)})
+
+
+def _settings_apart(at: Mapping[str, Any]) -> str:
+    """What the checkpoint records of the job's settings and the restarted job has otherwise; older runs kept none."""
+    recorded, now = at.get("recorded") or {}, at.get("settings") or {}
+    return ", ".join(name for name in now if name in recorded and recorded[name] != now[name]) or "none"
 
 
 def _differences(kept: Mapping[str, Any], resume: Mapping[str, Any]) -> dict[str, float]:
@@ -127,13 +138,15 @@ def _steps(kept: Mapping[str, Any], own: Mapping[str, Any]) -> Series:
 
 
 def classify(values: Mapping[str, float]) -> str:
-    """Counts: refused, nothing to compare, quantities apart here, then at other world sizes."""
+    """Counts: refused, quantities apart here, nothing to compare, then refused and apart at other world sizes."""
     if values["refused"] >= 1:
         return "not-restored"
     if values["quantities_apart"] >= 1:
-        return "diverges"
+        return "diverges" if values["beyond_rounding"] >= 1 else "last-digits"
     if values["steps_compared"] < 1:
         return INCONCLUSIVE
+    if values["other_sizes_refused"] >= 1:
+        return "refused-at-others"
     return "only-at-this-size" if values["other_sizes_failing"] >= 1 else "replays"
 
 
@@ -166,13 +179,19 @@ PROBE = Probe(
     experiment=_checkpoint.on_replay,
     findings={
         "replays": "Every quantity is within its tolerance, at the saved world size and at others.",
+        "last-digits": "It replays but for digits that another order of the same sums explains.",
+        "refused-at-others": "It replays at the saved world size, and is refused at others.",
         "only-at-this-size": "It replays at the saved world size, and not at others.",
         "diverges": "At the saved world size some quantities come out otherwise.",
         "not-restored": "The checkpoint could not be restored at the world size that saved it.",
         "inconclusive": "No step was run both before and after the restart, so nothing could be compared.",
     },
     decisive=tuple(
-        Decisive(name, "linear") for name in ("refused", "quantities_apart", "steps_compared", "other_sizes_failing")
+        Decisive(name, "linear")
+        for name in (
+            *("refused", "quantities_apart", "beyond_rounding", "steps_compared"),
+            *("other_sizes_refused", "other_sizes_failing"),
+        )
     ),
     deterministic=True,
     tells=("checkpoint", "replay"),

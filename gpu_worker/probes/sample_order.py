@@ -19,6 +19,7 @@ def read(run: WholeRun, params: Mapping[str, str]) -> ProbeResult:
     pairs = _checkpoint.pairs(kept, own)
     logged_at = {document: step["step"] for step in kept["steps"] for document in _checkpoint.documents(step)}
     rows = tuple(_row(before, after, logged_at) for before, after in pairs)
+    elsewhere = [one for one in kept["resumes"] if one is not own and not one["error"] and _is_apart(kept, one)]
     read_again = sum(row[1] for row in rows)
     readings = {
         "steps_compared": Reading(len(pairs), "count", "Steps run both times"),
@@ -27,11 +28,21 @@ def read(run: WholeRun, params: Mapping[str, str]) -> ProbeResult:
         "apart": Reading(read_again - sum(row[2] for row in rows), "count", "Others than logged for that step"),
         "read_before": Reading(sum(row[3] for row in rows), "count", "Others, which an earlier step had read"),
         "never_logged": Reading(sum(row[4] for row in rows), "count", "Others, which no logged step had read"),
+        "left_out": Reading(sum(row[6] for row in rows), "count", "Logged for that step, and not read in it"),
+        "other_sizes_apart": Reading(len(elsewhere), "count", "Other world sizes at which samples are others"),
         "repeated": Reading(sum(row[5] for row in rows), "count", "Read by more than one rank in the same step"),
     }
-    columns = ("step", "samples", "as logged", "read by an earlier step", "never logged", "repeated in the step")
+    columns = (
+        "step",
+        "samples",
+        "as logged",
+        "read by an earlier step",
+        "never logged",
+        "repeated in the step",
+        "left out",
+    )
     caption = "Sample ids by step, over all ranks. Ranks whose log died with them are left out."
-    return ProbeResult(readings, {"steps": Series(columns, ("count",) * 6, rows, caption)})
+    return ProbeResult(readings, {"steps": Series(columns, ("count",) * 7, rows, caption)})
 
 
 def _row(before: Mapping[str, Any], after: Mapping[str, Any], logged_at: Mapping[int, int]) -> tuple[Any, ...]:
@@ -41,7 +52,14 @@ def _row(before: Mapping[str, Any], after: Mapping[str, Any], logged_at: Mapping
     others = [document for document in again if document not in known]
     earlier = sum(logged_at.get(document, after["step"]) < after["step"] for document in others)
     never = sum(document not in logged_at for document in others)
-    return after["step"], len(again), len(again) - len(others), earlier, never, len(again) - len(set(again))
+    missed = len(set(known) - set(again))
+    return after["step"], len(again), len(again) - len(others), earlier, never, len(again) - len(set(again)), missed
+
+
+def _is_apart(kept: Mapping[str, Any], resumed: Mapping[str, Any]) -> bool:
+    """Whether some step read others than logged; of a rank whose log died with it nothing is known."""
+    pairs = [(before, after) for before, after in _checkpoint.pairs(kept, resumed) if None not in before["documents"]]
+    return any(_checkpoint.documents(before) != _checkpoint.documents(after) for before, after in pairs)
 
 
 def classify(values: Mapping[str, float]) -> str:
@@ -51,8 +69,17 @@ def classify(values: Mapping[str, float]) -> str:
     if values["repeated"] >= 1:
         return "repeated-across-ranks"
     if values["apart"] < 1:
-        return "as-logged"
-    return "starts-over" if values["read_before"] >= 1 else "skips-ahead"
+        return _without_others(values)
+    if values["read_before"] < 1:
+        return "skips-ahead"
+    return "another-order" if values["never_logged"] >= 1 else "starts-over"
+
+
+def _without_others(values: Mapping[str, float]) -> str:
+    """Every sample read had been logged for its step."""
+    if values["left_out"] >= 1:
+        return "fewer-a-step"
+    return "other-at-other-sizes" if values["other_sizes_apart"] >= 1 else "as-logged"
 
 
 def figure(result: ProbeResult, params: Mapping[str, str]) -> dict[str, Any]:
@@ -77,6 +104,11 @@ def figure(result: ProbeResult, params: Mapping[str, str]) -> dict[str, Any]:
     )
 
 
+DECISIVE = (
+    *("steps_compared", "repeated", "apart", "read_before"),
+    *("never_logged", "left_out", "other_sizes_apart"),
+)
+
 PROBE = Probe(
     id="sample-order",
     title="Sample order",
@@ -88,12 +120,15 @@ PROBE = Probe(
     experiment=_checkpoint.on_replay,
     findings={
         "as-logged": "Every step reads the samples that had been logged for it.",
+        "fewer-a-step": "Steps read some of the samples that had been logged for them, and no others.",
+        "other-at-other-sizes": "At the saved number of ranks samples are as logged, at another number they are not.",
+        "another-order": "Some samples had been read by earlier steps, and others that no logged step had reached.",
         "starts-over": "Steps after the restart read samples that earlier steps had read already.",
         "skips-ahead": "Steps after the restart read samples that no logged step had reached.",
         "repeated-across-ranks": "Several ranks read the same samples in one step, and other samples are not read.",
         "inconclusive": "No step was run both before and after the restart.",
     },
-    decisive=tuple(Decisive(name, "linear") for name in ("steps_compared", "repeated", "apart", "read_before")),
+    decisive=tuple(Decisive(name, "linear") for name in DECISIVE),
     deterministic=True,
     tells=("checkpoint",),
     read=read,

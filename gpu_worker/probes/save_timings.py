@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gpu_worker import figures
+from gpu_worker.experiments.save import SAVES as PLANNED
 from gpu_worker.probes import _checkpoint
 from gpu_worker.probes.base import INCONCLUSIVE, Decisive, Probe, ProbeResult, Reading, Series
 from gpu_worker.readable import say
@@ -13,6 +14,8 @@ from gpu_worker.specs import WholeRun
 
 BITS = 8
 ONE_WRITER, SHARED = 0.9, 0.7
+# Of the bytes written: a save that reads nothing back reads 0; one rank that reads everything 1.
+READ_BACK = 0.5
 # Pause over time to safety: a blocking save reads 1; a background one copies and goes on.
 BACKGROUND, BLOCKING = 0.5, 0.8
 
@@ -25,6 +28,8 @@ def read(run: WholeRun, params: Mapping[str, str]) -> ProbeResult:
     failed = sum(one is None or one["error"] is not None for one in by_rank)
     pause_s, durable_s = (max(one[name] for one in done) for name in ("pause_s", "durable_s"))
     total, most = sum(one["bytes"] for one in done), max(one["bytes"] for one in done)
+    in_all, planned = len(kept["saves"]), len(PLANNED)
+    waits = [one.get("waited_s", 0.0) for save in kept["saves"] for one in save["by_rank"] if one is not None]
     floor_s = most * BITS / run.spec.setting.topology.management_rate
     step_s = sorted(step["seconds"] for step in kept["steps"])[len(kept["steps"]) // 2]
     readings = {
@@ -33,6 +38,12 @@ def read(run: WholeRun, params: Mapping[str, str]) -> ProbeResult:
         "durable_s": Reading(durable_s, "s", "Until the save was safe"),
         "pause_share": Reading(min(1.0, pause_s / durable_s), "ratio", "Standing still over time to safety"),
         "pause_in_steps": Reading(pause_s / step_s, "ratio", "Standing still, in steps of the job"),
+        "saves": Reading(in_all, "count", "Saves of the job"),
+        "saves_beyond_plan": Reading(max(0, in_all - planned), "count", f"Of these, more than the {planned} planned"),
+        "waited_s": Reading(max(waits), "s", "Longest wait for an earlier save before one began"),
+        "read_back": Reading(
+            sum(one.get("read_bytes", 0) for one in done) / max(total, 1), "ratio", "Bytes read back over bytes written"
+        ),
         "bytes": Reading(total, "B", "Bytes written"),
         "largest_writer_share": Reading(most / max(total, 1), "ratio", "Share of the rank that wrote most"),
         "floor_s": Reading(floor_s, "s", "What its bytes need on one link"),
@@ -54,9 +65,13 @@ def _row(rank: int, one: Mapping[str, Any] | None) -> tuple[Any, ...]:
 
 
 def classify(values: Mapping[str, float]) -> str:
-    """Failures first, then who wrote, then whether training went on meanwhile."""
+    """Failures first, then how often, what was read back, who wrote, and whether training went on meanwhile."""
     if values["failed_ranks"] >= 1:
         return "save-failed"
+    if values["saves_beyond_plan"] >= 1:
+        return "more-than-planned"
+    if values["read_back"] >= READ_BACK:
+        return "read-back"
     share, pause = values["largest_writer_share"], values["pause_share"]
     if share >= ONE_WRITER:
         return "one-writer"
@@ -95,11 +110,15 @@ PROBE = Probe(
         "every-rank-writes": "Every rank writes its part, and training waits until all of it is safe.",
         "one-writer": "One rank writes everything while the others wait for it.",
         "in-the-background": "Training goes on while the save is still being written.",
+        "more-than-planned": "The job saves in more steps than its plan says.",
+        "read-back": "What was written is read back before training goes on.",
         "save-failed": "At least one rank did not finish the save.",
         "inconclusive": "The save is neither clearly shared nor clearly one rank's, or its pause is in between.",
     },
     decisive=(
         Decisive("failed_ranks", "linear"),
+        Decisive("saves_beyond_plan", "linear"),
+        Decisive("read_back", "linear"),
         Decisive("largest_writer_share", "logit"),
         Decisive("pause_share", "logit"),
     ),

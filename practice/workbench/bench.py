@@ -118,7 +118,7 @@ def bench(attempt: Attempt, *, now: datetime, typed: Typed | None = None, here: 
         clock=clock(attempt, scenario, progress, everything, now),
         headline=brief.headline(scenario, attempt.symptom),
         brief_html=brief.brief_html(scenario, attempt.symptom),
-        symptom=brief.symptom(attempt.symptom),
+        symptom=brief.symptom(scenario, attempt.symptom),
         scale=scale_view(scenario),
         estimates=brief.estimates(scenario, progress, typed, closed=closed),
         verdict=brief.verdict(progress, typed),

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.utils.safestring import SafeString
 
+from gpu_worker.symptoms import SYMPTOMS
 from practice import markdown, words
 from practice.orders import SCALES, estimate_field
 from practice.progress import Progress
@@ -26,18 +27,11 @@ class Before:
     now: str
 
 
-SYMPTOM = (
-    ("model FLOPs utilisation", "mfu", "share"),
-    ("time per 1,000 samples", "step_s", "s"),
-    ("inside the all-reduce, a step", "collective_s", "s"),
-)
-
-
-def symptom(numbers: Mapping[str, float]) -> list[Before]:
+def symptom(scenario: Scenario, numbers: Mapping[str, float]) -> list[Before]:
     """The measured symptom, before and now; a line is left out where it was not measured."""
     return [
         Before(label, _say(numbers[before], unit), _say(numbers[now], unit))
-        for label, name, unit in SYMPTOM
+        for label, name, unit in SYMPTOMS[scenario.symptom].lines
         if (before := _key(name, "before", numbers)) and (now := _key(name, "now", numbers))
     ]
 
@@ -130,7 +124,7 @@ def _cell(estimate: Estimate | None, progress: Progress, typed: Typed) -> Cell |
     )
 
 
-EXAMPLES = {"time": "… s", "data": "… GB", "ratio": "… %"}
+EXAMPLES = {"time": "… s", "data": "… GB", "ratio": "… %", "count": "…"}
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from gpu_worker.symptoms.base import SymptomKind
 from grader import bots
 from grader.grade import grade
 from grader.knowledge import Knowledge
@@ -13,6 +14,7 @@ from scenarios import bank
 from scenarios.grading import rubric_of
 from scenarios.instances import NOTHING
 from scenarios.proof.base import Line, Subject, verdict
+from scenarios.symptom import kind_of, variant_of
 from scenarios.tables_file import SYMPTOM_VARIANT
 
 PASSES = 0.85
@@ -73,16 +75,18 @@ def walk(subject: Subject, cause: str, findings: Findings) -> Path:
 
 def stored_instances(subject: Subject) -> dict[str, list[Findings]]:
     """By cause: what every offered step reads of each instance, in order of ids; those that lack a step left out."""
+    symptom = kind_of(subject.scenario)
+    names = {variant_of(symptom): SYMPTOM_VARIANT}
     seen: dict[str, dict[str, str]] = {}
     for one in subject.calibration.observations:
-        seen.setdefault(one.instance, {})[one.variant] = one.finding
+        seen.setdefault(one.instance, {})[names.get(one.variant, one.variant)] = one.finding
     heads = sorted(bank.heads(subject.scenario.table), key=lambda head: head.instance.id)
     twins = {head.setting: seen.get(head.instance.id, {}) for head in heads if head.instance.is_healthy}
     found: dict[str, list[Findings]] = {cause: [] for cause in subject.scenario.prior}
     for head in heads:
         if head.instance.cause in found:
             findings = {
-                **borrowed(subject.knowledge, head, twins.get(head.setting, {})),
+                **borrowed(subject.knowledge, symptom, head, twins.get(head.setting, {})),
                 **seen.get(head.instance.id, {}),
             }
             if {*subject.index.variants, SYMPTOM_VARIANT} <= findings.keys():
@@ -90,8 +94,9 @@ def stored_instances(subject: Subject) -> dict[str, list[Findings]]:
     return found
 
 
-def borrowed(knowledge: Knowledge, head: bank.Head, twin: Findings) -> Findings:
+def borrowed(knowledge: Knowledge, symptom: SymptomKind, head: bank.Head, twin: Findings) -> Findings:
     """What the healthy twin's runs show of the experiments that the instance has no run of and cannot touch."""
-    lacking = [step for step in knowledge.steps if (NOTHING, step.experiment) not in head.held]
-    names = {variant_id(step.step, step.with_) for step in lacking if head.borrows((NOTHING, step.experiment))}
+    read = [(variant_id(step.step, step.with_), (NOTHING, step.experiment)) for step in knowledge.steps]
+    read.append((SYMPTOM_VARIANT, (NOTHING, symptom.experiment)))
+    names = {name for name, slot in read if slot not in head.held and head.borrows(slot)}
     return {name: finding for name, finding in twin.items() if name in names}

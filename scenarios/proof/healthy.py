@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scenarios.causes import HEALTHY
 from scenarios.proof.base import Line, Subject, verdict
-from scenarios.tables_file import SYMPTOM_VARIANT
+from scenarios.symptom import kind_of, variant_of
 
 MOST_FALSE = 0.10
 
@@ -12,8 +12,8 @@ MOST_FALSE = 0.10
 def passes(subject: Subject) -> Line:
     """How often healthy runs give another conclusive finding than they usually do, by the worst variant."""
     claim = f"no step gives a false finding in more than {MOST_FALSE:.0%} of healthy runs"
-    tables = subject.calibration.tables.variants
-    rates = {name: tables[name].healthy_false_rate for name in (*subject.index.variants, SYMPTOM_VARIANT)}
+    tables, symptom = subject.calibration.tables.variants, variant_of(kind_of(subject.scenario))
+    rates = {name: tables[name].healthy_false_rate for name in (*subject.index.variants, symptom)}
     unmeasured = tuple(f"{name}: no healthy run" for name, rate in rates.items() if rate is None)
     if unmeasured:
         return Line(

@@ -10,14 +10,12 @@ from grader import bots
 from grader.knowledge import Knowledge
 from grader.rubric import Rubric
 from grader.transcript import variant_id
-from scenarios import library, rubrics, tables_file
-from scenarios.knowledge import knowledge_for
+from scenarios import library, rubrics
+from scenarios.knowledge import is_calibrated, knowledge_for
 from tests.grader import simulated
 
 SIMULATED = "simulated"
-OF_THE_LIBRARY = tuple(
-    f"{one.key}@{one.revision}" for one in library.every() if tables_file.path_of(one.table).is_file()
-)
+OF_THE_LIBRARY = tuple(f"{one.key}@{one.revision}" for one in library.every() if is_calibrated(one))
 EVERY = (SIMULATED, *OF_THE_LIBRARY)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from grader import bots
 from scenarios import rubrics
 from tests.grader import recovery
 from tests.grader.played import swapped
@@ -88,3 +89,11 @@ def test_where_no_step_can_tell_a_criterion_does_not_apply(knowledge):
     for name in ("audit", "generation", "replay"):
         events = {"scenario": "slow-all-reduce", "events": []}
         assert not grade(events, knowledge, RUBRIC).criteria[name].applicable
+
+
+def test_a_bot_that_searches_well_checks_the_generation_and_replays_its_repair():
+    known = recovery.knowledge()
+    for cause in recovery.CAUSES:
+        made = bots.play("greedy-information", known, cause, 1)
+        marks = grade(made, known, RUBRIC).criteria
+        assert (marks["generation"].score, marks["replay"].score) == (1, 1), cause

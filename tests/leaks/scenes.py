@@ -45,7 +45,7 @@ class Readings:
 def one_of_each_cause(scenario: Scenario) -> dict[str, Instance]:
     """The first complete instance of each cause in the bank."""
     found: dict[str, Instance] = {}
-    for instance in bank.complete_instances(scenario.table):
+    for instance in bank.complete_instances(scenario):
         found.setdefault(instance.cause, instance)
     return {cause: found[cause] for cause in scenario.prior}
 

@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from gpu_worker.models import Answer, Evidence
 from grader.transcript import TranscriptError
+from practice import draws
 from practice.events import MOST_ORDERS, append
 from practice.models import Attempt, Draw, Event, Person
 from practice.people import SESSION_KEY
@@ -242,7 +243,14 @@ def test_nobody_meets_an_instance_again_while_its_cause_has_others(plain_ada, dr
     assert {instances.get(draw.table, draw.instance).cause for draw in met} == {"degraded-link"}
 
 
+def test_what_was_met_in_one_incident_does_not_come_in_another_of_its_table(plain_ada, draws_cause, scenario):
+    draws_cause("degraded-link")
+    first, second = plain_ada.start(), plain_ada.start()
+    drawn = draws.draw(scenario.model_copy(update={"key": "another-incident"}), first.person).instance
+    assert drawn.cause == "degraded-link" and drawn.id not in {first.draw.instance, second.draw.instance}
+
+
 def test_where_every_instance_was_met_one_of_them_comes_again(scenario):
-    every = {instance.id for instance in bank.complete_instances(scenario.table)}
+    every = {instance.id for instance in bank.complete_instances(scenario)}
     causes = {instances.draw(scenario, seed=str(seed), avoid=every).cause for seed in range(40)}
     assert causes == {instances.draw(scenario, seed=str(seed)).cause for seed in range(40)}

@@ -50,7 +50,7 @@ def test_a_form_of_another_session_is_told_so(plain_ada):
 
 
 def test_a_scenario_without_its_bank_offers_no_start(plain_ada, monkeypatch):
-    monkeypatch.setattr("practice.draws.bank.complete_instances", lambda table: [])
+    monkeypatch.setattr("practice.draws.bank.complete_instances", lambda scenario: [])
     html = plain_ada.client.get(reverse("practice:home")).content.decode()
     assert "Its measurements are not here yet." in html and "Start a new attempt" not in html
     with pytest.raises(ScenarioBroken):

@@ -24,7 +24,7 @@ def scenario() -> Scenario:
 def banked(scenario: Scenario) -> dict[str, Instance]:
     """One complete instance of each cause, and a healthy one."""
     found: dict[str, Instance] = {}
-    for instance in bank.complete_instances(scenario.table):
+    for instance in bank.complete_instances(scenario):
         found.setdefault(instance.cause, instance)
     assert set(found) == {*scenario.prior, "healthy"}, "the bank lacks a cause"
     return found

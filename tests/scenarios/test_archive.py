@@ -97,7 +97,7 @@ def test_what_is_exported_comes_back_as_it_was(exported, empty):
     assert json.loads(here[f"calibration/{TABLE}.json"]) == json.loads(members["calibration.json"])
     assert {f"bank/{TABLE}/{name[5:]}" for name in members if name.startswith("bank/")} < set(here)
     assert knowledge_for(library.get(KEY)).calibration == json.loads(members["manifest.json"])["calibration"]
-    assert {one.cause for one in bank.complete_instances(TABLE)} == {*library.get(KEY).prior, "healthy"}
+    assert {one.cause for one in bank.complete_instances(library.get(KEY))} == {*library.get(KEY).prior, "healthy"}
     assert released.is_released(library.get(KEY))
 
 
@@ -276,6 +276,19 @@ def test_runs_and_tables_that_are_here_are_never_replaced(exported, empty, tmp_p
     before = held(empty)
     with pytest.raises(ScenarioError, match="is here with other content; give the scenario a table of its own"):
         import_archive(sent)
+    assert held(empty) == before
+
+
+def test_an_incident_that_disagrees_about_a_table_that_is_here_is_refused(exported, empty, tmp_path):
+    import_archive(exported)
+    members = members_of(exported)
+    text = members["scenario.yaml"].replace(b"key: slow-all-reduce\n", b"key: another-incident\n")
+    text = text.replace(b"{duty: [0.224,", b"{duty: [0.23,")
+    sent = {**members, "scenario.yaml": text}
+    file = pack(tmp_path / "sent.zip", signed(sent, key="another-incident", released=False))
+    before = held(empty)
+    with pytest.raises(ScenarioError, match=r'params of cause "throttled-rank" is .* share its runs'):
+        import_archive(file)
     assert held(empty) == before
 
 

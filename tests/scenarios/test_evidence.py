@@ -11,7 +11,7 @@ from gpu_worker.models import Evidence, Run
 from gpu_worker.probes import PROBES
 from gpu_worker.serving import queue
 from gpu_worker.specs import WholeRun
-from scenarios import bank, evidence
+from scenarios import bank, evidence, offered
 
 pytestmark = pytest.mark.django_db
 
@@ -73,7 +73,7 @@ def test_a_failed_self_check_means_no_lab(instance, now, lab_is_live):
 def test_what_was_prefetched_long_ago_is_shown_at_once(instance, now, lab_is_live):
     lab_is_live(now)
     evidence.open_for("ada", instance, now=now)
-    assert [run.experiment for run in Run.objects.queued()] == list(evidence.LIKELY_EXPERIMENTS)
+    assert [run.experiment for run in Run.objects.queued()] == list(offered.FIRST)
     lab_finishes(instance, after(now, 12))
     later = after(now, 60)
     lab_is_live(later)

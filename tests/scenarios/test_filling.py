@@ -23,7 +23,7 @@ EXPERIMENTS = offered.experiments_of(FLAGSHIP.table)
 @pytest.fixture(scope="module")
 def measured() -> dict[str, WholeRun]:
     """One really measured run of each experiment."""
-    healthy = next(one for one in bank.complete_instances(FLAGSHIP.table) if one.is_healthy)
+    healthy = next(one for one in bank.complete_instances(FLAGSHIP) if one.is_healthy)
     return {key: bank.whole_run(FLAGSHIP.table, healthy.id, key) for key in EXPERIMENTS}
 
 
@@ -108,7 +108,7 @@ def test_a_filling_that_is_interrupted_is_resumed_where_it_was(empty_bank, lab):
     filled = filling.fill(left, lab, quiet)
     assert (filled.made, filled.left, filled.given_up) == (len(left), 0, [])
     assert plan() == []
-    assert {one.cause for one in bank.complete_instances(FLAGSHIP.table)} == set(CAUSES)
+    assert {one.cause for one in bank.complete_instances(FLAGSHIP)} == set(CAUSES)
 
 
 def test_a_disturbed_run_is_repeated_and_given_up_after_three(empty_bank, lab):
@@ -167,7 +167,7 @@ def test_the_same_content_gives_the_same_bytes(empty_bank, lab):
 
 def test_attempts_draw_of_whole_instances_and_calibration_reads_the_others_too(empty_bank, lab):
     assert filling.fill(plan(3, whole=1), lab, quiet).given_up == []
-    whole = Counter(one.cause for one in bank.complete_instances(FLAGSHIP.table))
+    whole = Counter(one.cause for one in bank.complete_instances(FLAGSHIP))
     assert (whole["healthy"], whole["degraded-link"], whole["throttled-rank"]) == (1, 1, 1)
     made = calibrate.calibrate(FLAGSHIP, now=datetime(2026, 1, 1, tzinfo=UTC))
     assert made.runs == {"healthy": filling.LEAST_HEALTHY, **dict.fromkeys(FLAGSHIP.prior, 3)}
@@ -178,7 +178,7 @@ def test_attempts_draw_of_whole_instances_and_calibration_reads_the_others_too(e
 
 def test_a_shared_run_answers_for_each_of_its_instances(empty_bank, lab):
     filling.fill(plan(), lab, quiet)
-    one = next(one for one in bank.complete_instances(FLAGSHIP.table) if one.cause == "no-overlap")
+    one = next(one for one in bank.complete_instances(FLAGSHIP) if one.cause == "no-overlap")
     shared = bank.whole_run(FLAGSHIP.table, one.id, "microbenchmark[placement=as-job,size=job]")
     assert shared.spec.setting == one.setting and not shared.spec.faults
     assert bank.whole_run(FLAGSHIP.table, one.id, "job").spec.faults

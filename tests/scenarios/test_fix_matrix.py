@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from scenarios import fix_matrix, library, tables_file
+from scenarios import fix_matrix, library
+from scenarios.knowledge import is_calibrated
 
-CALIBRATED = [one for one in library.every() if tables_file.path_of(one.table).is_file()]
+CALIBRATED = [one for one in library.every() if is_calibrated(one)]
 
 
 @pytest.mark.parametrize("scenario", CALIBRATED, ids=lambda one: f"{one.key}@{one.revision}")

@@ -86,7 +86,10 @@ def test_what_is_no_mapping_is_refused(tmp_path, text):
 
 
 def test_every_scenario_of_the_library_is_sound():
-    assert [library.get(key).key for key in library.keys()] == library.keys()
+    """Older and coming revisions too: elsewhere a broken one is left out."""
+    for path in library.every_file():
+        assert library.load(path).key == path.stem.partition("@")[0]
+    assert len(library.every()) == len(library.every_file()) >= len(library.keys()) > 0
 
 
 def test_a_revision_that_is_not_kept_is_named():

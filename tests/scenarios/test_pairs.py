@@ -24,7 +24,7 @@ MICRO = offered.FIRST[1]
 @pytest.fixture(scope="module")
 def measured() -> dict[str, WholeRun]:
     """One really measured run of each experiment."""
-    healthy = next(one for one in bank.complete_instances(FLAGSHIP.table) if one.is_healthy)
+    healthy = next(one for one in bank.complete_instances(FLAGSHIP) if one.is_healthy)
     return {key: bank.whole_run(FLAGSHIP.table, healthy.id, key) for key in offered.experiments_of(FLAGSHIP.table)}
 
 
@@ -105,8 +105,9 @@ def test_filling_a_pair_takes_what_cannot_be_touched_from_its_healthy_twin(tmp_p
 
 
 def test_a_filled_pair_is_whole_and_answers_in_every_state(filled):
-    whole = [one for one in bank.complete_instances(FLAGSHIP.table) if one.pair]
+    whole = [one for one in bank.complete_instances(filled) if one.pair]
     assert len(whole) == 2
+    assert not any(one.pair for one in bank.complete_instances(FLAGSHIP)), "it combines none"
     one = whole[0]
     for state in ("nothing", *one.halves, "cures"):
         faults = [fault.cause for fault in bank.whole_run(one.table, one.id, "job", state).spec.faults]
@@ -120,16 +121,21 @@ def test_a_filled_pair_is_whole_and_answers_in_every_state(filled):
 def test_attempts_never_draw_a_pair_and_a_curveball_finds_the_one_that_extends_them(filled):
     causes = {instances.draw(filled, seed=seed).cause for seed in range(60)}
     assert causes == set(filled.prior)
-    first = next(one for one in bank.complete_instances(FLAGSHIP.table) if one.cause == "degraded-link")
-    joined = bank.extending(FLAGSHIP.table, first.id, "throttled-rank")
+    first = next(one for one in bank.complete_instances(FLAGSHIP) if one.cause == "degraded-link")
+    joined = bank.extending(filled, first.id, "throttled-rank")
     assert joined is not None and joined.setting == first.setting
     assert joined.drawn[0].place == first.place and joined.drawn[0].params == first.params
-    assert bank.extending(FLAGSHIP.table, first.id, "no-overlap") is None
+    assert bank.extending(filled, first.id, "no-overlap") is None
 
 
 def test_calibration_has_tables_of_pairs_apart_from_those_of_single_causes(filled):
     now = datetime(2026, 1, 1, tzinfo=UTC)
-    without, with_pairs = calibrate.calibrate(FLAGSHIP, now=now), calibrate.calibrate(filled, now=now)
+    with_pairs = calibrate.calibrate(filled, now=now)
+    assert calibrate.calibrate(FLAGSHIP, now=now) == with_pairs, "a table is the same whichever scenario asks"
+    for one in bank.heads(filled.table):
+        if one.instance.pair:
+            bank.path_of(filled.table, one.instance.id).unlink()
+    without = calibrate.calibrate(FLAGSHIP, now=now)
     assert without.pairs is None and with_pairs.pairs is not None
     assert with_pairs.tables == without.tables
     assert with_pairs.digest != without.digest == tables_file.digest_of(without.tables)

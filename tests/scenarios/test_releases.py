@@ -108,3 +108,13 @@ def test_a_revision_that_is_not_calibrated_is_not_published(folder):
 def test_a_revision_that_is_not_kept_is_not_published(folder):
     with pytest.raises(ScenarioError, match="revision 2 is not kept"):
         library.file_of(KEY, 2)
+
+
+def test_a_new_incident_is_offered_by_publishing_its_first_revision(folder):
+    text = (folder / f"{KEY}.yaml").read_text().replace(f"key: {KEY}\n", "key: new-incident\n")
+    (folder / "new-incident@1.yaml").write_text(text)
+    assert library.keys() == [KEY]
+    publish.publish(library.get("new-incident", 1))
+    assert library.keys() == ["new-incident", KEY]
+    assert sorted(path.name for path in folder.iterdir()) == ["new-incident.yaml", f"{KEY}.yaml"]
+    assert released.is_released(library.get("new-incident"))

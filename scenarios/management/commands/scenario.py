@@ -16,7 +16,19 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from scenarios import archive, archive_in, calibrate, filling, library, offered, publish, tables_file, told
+from scenarios import (
+    archive,
+    archive_in,
+    calibrate,
+    filling,
+    library,
+    offered,
+    publish,
+    reports,
+    sharing,
+    tables_file,
+    told,
+)
 from scenarios.causes import HEALTHY
 from scenarios.errors import BankIncomplete, ScenarioError, ScenarioErrors, did_you_mean
 from scenarios.format import Scenario
@@ -89,6 +101,8 @@ class Command(BaseCommand):
         found = [{**told.about(library.get(key)), "coming": told.coming(key)} for key in library.keys()]
         lines = [f"{one['key']}  revision {one['revision']}  {one['track']}  {one['title']}" for one in found]
         lines += [told.coming_line(one["key"], next) for one in found for next in one["coming"]]
+        # Incidents of which no revision can be practised yet: for people; what is listed as JSON can be.
+        lines += [told.coming_line(key, next) for key in library.coming_keys() for next in told.coming(key)]
         self.say(options, found, lines)
 
     def do_schema(self, options: dict[str, Any]) -> None:
@@ -167,8 +181,8 @@ class Command(BaseCommand):
             self.stderr.write(f"given up: {given_up}")
         calibration = calibrate.calibrate(scenario, now=timezone.now())
         path = tables_file.save(calibration)
-        reported = {"file": str(path), "digest": calibration.digest, **calibration.reports}
-        self.say(options, reported, told.summary(calibration))
+        found = {**calibration.reports, **reports.of_scenario(scenario, calibration)}
+        self.say(options, {"file": str(path), "digest": calibration.digest, **found}, told.summary(calibration, found))
 
     def plan(self, scenario: Scenario, options: dict[str, Any]) -> list[filling.Wanted]:
         for name in ("runs", "whole"):
@@ -176,8 +190,9 @@ class Command(BaseCommand):
                 raise CommandError(f"--{name} is {options[name]}; it must be at least 1", returncode=MISUSED)
         if options["pairs"] and not scenario.pairs:
             raise CommandError(f"{scenario.key} names no `pairs` that a curveball may combine", returncode=MISUSED)
-        refuse_unknown("experiment", options["also"], offered.experiments_of(scenario.table))
+        refuse_unknown("experiment", options["also"], offered.experiments_for(scenario))
         refuse_unknown("cause", options["cause"], [HEALTHY, *scenario.prior])
+        sharing.refuse_differences(library.file_of(scenario.key, scenario.revision), scenario)
         whole, seed = min(options["whole"], options["runs"]), options["seed"] or scenario.table
         plan = filling.wanted_runs(scenario, options["runs"], whole, seed, options["also"])
         plan += filling.wanted_pairs(scenario, options["pairs"], seed) if options["pairs"] else []

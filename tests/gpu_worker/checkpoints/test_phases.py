@@ -113,3 +113,29 @@ def test_checksums_are_compared_part_by_part():
         {"kind": "parameter", "part": 0, "tensors": 1, "differ": 0, "norm_apart": 0.0},
         {"kind": "parameter", "part": 1, "tensors": 1, "differ": 1, "norm_apart": 0.25},
     ]
+
+
+def test_a_save_comes_out_the_same_however_it_will_be_restored():
+    healthy = planned("save").phases[0].arguments
+    restarts = ("picked-by-glob", "shuffle-seed-redrawn", "schedule-restepped", "resumed-with-other-batch")
+    for cause in restarts:
+        assert planned("save", Fault(cause=cause)).phases[0].arguments == healthy, cause
+        assert planned("resume-replay", Fault(cause=cause)).phases[-1].arguments["knobs"] != Knobs().model_dump(), cause
+    assert planned("save", Fault(cause="scheduler-stepped-twice")).phases[0].arguments != healthy
+
+
+def test_more_saves_than_planned_end_with_the_plan_s_last_one():
+    planned_saves = planned("save").phases[0].arguments["saves"]
+    often = planned("save", Fault(cause="saves-too-often")).phases[0].arguments["saves"]
+    assert len(often) > len(planned_saves) and often[-1] == planned_saves[-1]
+    assert often == list(range(often[0], often[-1] + 1))
+
+
+def test_one_host_s_way_to_the_storage_is_that_of_the_rank_s_host():
+    setting = Setting(topology=EIGHT, placement=(3, 1, 2, 0))
+    spec = ExperimentSpec(experiment="save", faults=(Fault(cause="slow-writer", place="rank:0"),), setting=setting)
+    slow, healthy = plan_run(spec), plan_run(spec.model_copy(update={"faults": ()}))
+    changed = [
+        cable.id for cable, other in zip(slow.fabric.cables, healthy.fabric.cables, strict=True) if cable != other
+    ]
+    assert changed == ["host3-mgmt"]

@@ -108,7 +108,7 @@ def test_deepspeed_2898_another_number_of_ranks_is_refused_and_the_saved_one_is_
     taken = run(REPLAY, Fault(cause="no-resharding"))
     assert [one["error"] is None for one in taken.recorded["resumes"]] == [True, False, False]
     assert "written in 4 parts" in resumed_at(taken, 2)["error"]
-    assert finding(taken, REPLAY) == "only-at-this-size"
+    assert finding(taken, REPLAY) == "refused-at-others"
     assert finding(taken, "parameter-checksums") == "bit-exact"
 
 
@@ -153,3 +153,51 @@ def test_slow_storage_shows_with_one_writer_and_with_all(run):
         slow = run("storage-throughput", Fault(cause="slow-storage"), **{"with": {"writers": writers}})
         assert finding(healthy, "storage-throughput") == "at-rate"
         assert finding(slow, "storage-throughput") == "below-rate"
+
+
+RESTARTS = {
+    "nondeterministic-kernels": {REPLAY: "last-digits"},
+    "shuffle-seed-redrawn": {"sample-order": "another-order"},
+    "offset-counted-per-rank": {"sample-order": "other-at-other-sizes", REPLAY: "only-at-this-size"},
+    "random-state-by-rank": {"sample-order": "as-logged", REPLAY: "only-at-this-size"},
+    "schedule-restepped": {"schedule-position": "rate-apart", "parameter-checksums": "bit-exact"},
+    "resumed-with-other-batch": {"sample-order": "fewer-a-step", "parameter-checksums": "bit-exact"},
+    "resumed-with-other-settings": {
+        "sample-order": "as-logged",
+        "parameter-checksums": "bit-exact",
+        REPLAY: "diverges",
+    },
+}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("cause", "shown"), RESTARTS.items(), ids=lambda part: part if isinstance(part, str) else None)
+def test_what_a_restart_does_otherwise_shows_in_its_own_reading(run, cause, shown):
+    taken = run(REPLAY, Fault(cause=cause))
+    assert {step: finding(taken, step) for step in shown} == shown
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("cause", "shown"),
+    [
+        ("saves-too-often", "more-than-planned"),
+        ("verified-by-every-rank", "read-back"),
+    ],
+)
+def test_what_makes_saves_stall_more_shows_in_their_timings(run, cause, shown):
+    taken = run("save", Fault(cause=cause))
+    assert finding(taken, "save-timings") == shown
+    assert finding(taken, "checkpoint-contents") == "complete"
+
+
+@pytest.mark.long
+def test_one_slow_way_to_the_storage_shows_when_all_hosts_write(run):
+    found = {
+        writers: finding(
+            run("storage-throughput", Fault(cause="slow-writer", place=RANK_2), **{"with": {"writers": writers}}),
+            "storage-throughput",
+        )
+        for writers in ("one", "all")
+    }
+    assert found == {"one": "at-rate", "all": "below-rate"}

@@ -9,7 +9,7 @@ import pytest
 
 from gpu_worker.probes import PROBES
 from gpu_worker.probes.base import variants
-from gpu_worker.symptom import SYMPTOM
+from gpu_worker.symptoms import slow_collective
 from tests.support.waiting import wait_until
 
 STATIC = Path(__file__).parents[3] / "static"
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture
 def page_of_charts(made, run_for):
-    figures = [SYMPTOM.figure(SYMPTOM.read(made["degraded-link"], made["healthy"]), {})]
+    figures = [slow_collective.figure(slow_collective.read(made["degraded-link"], made["healthy"]), {})]
     for probe in PROBES.values():
         for params in variants(probe):
             figures.append(probe.figure(probe.read(run_for(probe, params), params), params))

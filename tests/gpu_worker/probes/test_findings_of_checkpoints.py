@@ -4,6 +4,7 @@ import pytest
 
 from gpu_worker.faults import FAULTS
 from gpu_worker.probes import PROBES
+from gpu_worker.specs import experiment_key
 from tests.gpu_worker.probes.conftest import CHECKPOINTS, load
 
 HEALTHY = {
@@ -28,18 +29,21 @@ def findings(run):
     return {step: PROBES[step].finding(PROBES[step].read(run, {})) for step in HEALTHY[run.spec.experiment]}
 
 
-def _steps(variants):
-    return {variant.partition("[")[0] for variant in variants}
+def _steps(variants, run):
+    """The steps named, without variants of another experiment than the run's."""
+    named = {variant: variant.partition("[")[0] for variant in variants}
+    return {step for variant, step in named.items() if variant in (step, experiment_key(step, run.spec.with_))}
 
 
 @pytest.mark.parametrize(("cause", "experiment"), FILES, ids=IDS)
 def test_a_fault_moves_what_it_shows_and_spares_what_it_spares(cause, experiment):
-    found, healthy = findings(load(FILES[cause, experiment])), HEALTHY[experiment.partition("[")[0]]
+    run, healthy = load(FILES[cause, experiment]), HEALTHY[experiment.partition("[")[0]]
+    found = findings(run)
     if cause == "healthy":
         assert found == healthy
         return
     kind = FAULTS[cause]
-    shows, spares = (_steps(kind.shows) & healthy.keys(), _steps(kind.spares) & healthy.keys())
+    shows, spares = (_steps(kind.shows, run) & healthy.keys(), _steps(kind.spares, run) & healthy.keys())
     assert {step for step in shows if found[step] == healthy[step]} == set()
     assert {step for step in spares if found[step] != healthy[step]} == set()
 
@@ -55,7 +59,26 @@ EXPECTED = {
     ("offset-reapplied", "resume-replay"): {"sample-order": "skips-ahead"},
     ("sampler-ignores-offset", "resume-replay"): {"sample-order": "starts-over"},
     ("picked-by-glob", "resume-replay"): {"schedule-position": "older-generation"},
-    ("no-resharding", "resume-replay"): {"resume-replay": "only-at-this-size"},
+    ("no-resharding", "resume-replay"): {"resume-replay": "refused-at-others"},
+    ("nondeterministic-kernels", "resume-replay"): {"resume-replay": "last-digits"},
+    ("shuffle-seed-redrawn", "resume-replay"): {"sample-order": "another-order"},
+    ("offset-counted-per-rank", "resume-replay"): {
+        "sample-order": "other-at-other-sizes",
+        "resume-replay": "only-at-this-size",
+    },
+    ("random-state-by-rank", "resume-replay"): {"sample-order": "as-logged", "resume-replay": "only-at-this-size"},
+    ("schedule-restepped", "resume-replay"): {"schedule-position": "rate-apart"},
+    ("resumed-with-other-batch", "resume-replay"): {"sample-order": "fewer-a-step"},
+    ("resumed-with-other-settings", "resume-replay"): {"sample-order": "as-logged", "resume-replay": "diverges"},
+    ("optimizer-not-saved", "save"): {"checkpoint-contents": "moments-missing"},
+    ("scheduler-not-saved", "save"): {"checkpoint-contents": "schedule-missing"},
+    ("sampler-not-saved", "save"): {"checkpoint-contents": "samples-missing"},
+    ("random-state-not-saved", "save"): {"checkpoint-contents": "random-state-missing"},
+    ("scaler-not-saved", "save"): {"checkpoint-contents": "scale-missing"},
+    ("configuration-not-saved", "save"): {"checkpoint-contents": "state-missing"},
+    ("empty-shard", "save"): {"checkpoint-manifest": "files-empty", "checkpoint-contents": "unreadable"},
+    ("saves-too-often", "save"): {"save-timings": "more-than-planned"},
+    ("verified-by-every-rank", "save"): {"save-timings": "read-back"},
     ("torn-shard", "resume-replay"): {"resume-replay": "not-restored"},
     ("torn-shard", "save"): {"checkpoint-manifest": "files-short", "checkpoint-contents": "unreadable"},
     ("missing-shard", "save"): {"checkpoint-manifest": "files-missing"},

@@ -4,7 +4,7 @@ import pytest
 
 from gpu_worker.probes import PROBES, change_log
 from gpu_worker.specs import Job, Setting
-from gpu_worker.symptom import SHOWN, SYMPTOM
+from gpu_worker.symptoms.slow_collective import SHOWN, SYMPTOM
 
 QUIET = {
     "per-rank-step-times": "even",

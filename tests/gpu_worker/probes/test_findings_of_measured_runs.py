@@ -3,7 +3,7 @@
 import pytest
 
 from gpu_worker.probes import PROBES
-from gpu_worker.symptom import SYMPTOM
+from gpu_worker.symptoms.slow_collective import SYMPTOM
 
 QUIET = {
     "per-rank-step-times": {"even"},

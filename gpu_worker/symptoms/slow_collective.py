@@ -1,12 +1,8 @@
-"""Evidence 0: the symptom in the brief, measured from the instance's own job run and its healthy baseline.
-
-It has findings, decisive readings and a `classify` like a probe, so that calibration treats it as one.
-"""
+"""A job that got slow, and time inside its all-reduce: from the instance's own job run and its healthy baseline."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from gpu_worker import figures
@@ -14,8 +10,8 @@ from gpu_worker.probes import _job
 from gpu_worker.probes.base import INCONCLUSIVE, Decisive, ProbeResult, Reading, Series
 from gpu_worker.readable import say
 from gpu_worker.specs import WholeRun
+from gpu_worker.symptoms.base import HEALTHY_MFU, SymptomKind
 
-HEALTHY_MFU = 0.40
 # Healthy jobs, interleaved with computing, read 0.85 to 0.96 here; a straggler that costs a quarter reads 0.52.
 BELOW, AT_FLOOR = 0.65, 0.78
 SAMPLES = 1000
@@ -32,6 +28,7 @@ def read(run: WholeRun, baseline: WholeRun, mfu_before: float = HEALTHY_MFU) -> 
     readings = {
         "mfu_before": Reading(mfu_before, "share", "MFU before"),
         "mfu_now": Reading(mfu_before * before / now, "share", "MFU now"),
+        "work_ratio": Reading(before / now, "ratio", "Useful work a second now over before"),
         "step_s_before": Reading(before, "s", "Time per 1,000 samples before"),
         "step_s_now": Reading(now, "s", "Time per 1,000 samples now"),
         "collective_s_before": Reading(inside_before, "s", "Time inside the all-reduce a step before"),
@@ -79,37 +76,35 @@ def _bars(name: str, role: str, labels: list[str], rows: list[tuple[Any, ...]], 
     return figures.bars(name, role, labels, [row[at] / row[1] for row in rows], said, **figures.written(texts))
 
 
-@dataclass(frozen=True)
-class Symptom:
-    """What calibration and the scenarios need of evidence 0."""
-
-    id: str = "symptom"
-    title: str = "Symptom"
-    experiment: str = "job"
-    deterministic: bool = False
-    decisive: tuple[Decisive, ...] = (Decisive("collective_floor_ratio", "log"),)
-
-    @property
-    def findings(self) -> Mapping[str, str]:
-        return {
-            "collective-at-floor": "The job's all-reduce takes about as long as its bytes need.",
-            "collective-below-floor": "The job's all-reduce takes clearly longer than its bytes need.",
-            INCONCLUSIVE: "The job's all-reduce takes somewhat longer than its bytes need.",
-        }
-
-    def read(self, run: WholeRun, baseline: WholeRun) -> ProbeResult:
-        return read(run, baseline)
-
-    def classify(self, values: Mapping[str, float]) -> str:
-        return classify(values)
-
-    def finding(self, result: ProbeResult) -> str:
-        """The finding of a result, by the stated thresholds alone."""
-        return classify({d.reading: float(result.readings[d.reading].value) for d in self.decisive})
-
-    def figure(self, result: ProbeResult, params: Mapping[str, str]) -> dict[str, Any]:
-        return figure(result, params)
-
-
-SYMPTOM = Symptom()
 SHOWN = ("mfu_before", "mfu_now", "step_s_before", "step_s_now", "collective_s_before", "collective_s_now")
+
+SYMPTOM = SymptomKind(
+    id="slow-collective",
+    title="Symptom",
+    experiment="job",
+    findings={
+        "collective-at-floor": "The job's all-reduce takes about as long as its bytes need.",
+        "collective-below-floor": "The job's all-reduce takes clearly longer than its bytes need.",
+        INCONCLUSIVE: "The job's all-reduce takes somewhat longer than its bytes need.",
+    },
+    decisive=(Decisive("collective_floor_ratio", "log"),),
+    deterministic=False,
+    read=read,
+    classify=classify,
+    shown={
+        "mfu_before": ("mfu_before", "share"),
+        "mfu_now": ("mfu_now", "share"),
+        "work_ratio": ("work_ratio", "share"),
+        "step_before": ("step_s_before", "s"),
+        "step_now": ("step_s_now", "s"),
+        "collective_before": ("collective_s_before", "s"),
+        "collective_now": ("collective_s_now", "s"),
+    },
+    lines=(
+        ("model FLOPs utilisation", "mfu", "share"),
+        ("time per 1,000 samples", "step_s", "s"),
+        ("inside the all-reduce, a step", "collective_s", "s"),
+    ),
+    left="work_ratio",
+    left_words="useful work",
+)
