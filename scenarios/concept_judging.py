@@ -131,7 +131,7 @@ def _judge_order(concept: Concept, order: list[int], given: Mapping[str, Sequenc
     if slips:
         raise NotAnAnswer(slips)
     return tuple(
-        Told(item.text, places[at] == at + 1, str(places[at]), str(at + 1), item.why)
+        Told(item.text, places[at] == at + 1, f"place {places[at]}", f"place {at + 1}", item.why)
         for at, item in enumerate(concept.order)
     )
 

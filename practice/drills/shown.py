@@ -260,7 +260,7 @@ def _solution(concept: Concept) -> tuple[Told, ...]:
     """What holds, for one who gave up."""
     said = {True: "holds", False: "does not hold"}
     ticks = [Told(one.text, False, "", said[one.right], one.why) for one in concept.choice]
-    places = [Told(one.text, False, "", str(at), one.why) for at, one in enumerate(concept.order, 1)]
+    places = [Told(one.text, False, "", f"place {at}", one.why) for at, one in enumerate(concept.order, 1)]
     return (*ticks, *places, *(Told(one.left, False, "", one.right, one.why) for one in concept.match))
 
 
