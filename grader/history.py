@@ -119,11 +119,16 @@ def brier(cards: Sequence[Scorecard]) -> Brier:
         for card in cards
         if (one := card.diagnosis) is not None and one.confidence is not None and one.right is not None
     ]
+    return brier_of(said, "diagnoses")
+
+
+def brier_of(said: Sequence[tuple[float, float]], what: str) -> Brier:
+    """Over pairs of a stated confidence (0 to 1) and having been right (0 or 1), `what` they are; from 20 on."""
     if len(said) < LEAST_FOR_BRIER:
-        return Brier(None, f"It needs {LEAST_FOR_BRIER} diagnoses with a confidence; {len(said)} so far.", len(said))
+        return Brier(None, f"It needs {LEAST_FOR_BRIER} {what} with a confidence; {len(said)} so far.", len(said))
     surer_by = fmean(confidence - right for confidence, right in said)
     score = fmean((confidence - right) ** 2 for confidence, right in said)
-    return Brier(score, f"Over {len(said)} diagnoses with a confidence.", len(said), surer_by)
+    return Brier(score, f"Over {len(said)} {what} with a confidence.", len(said), surer_by)
 
 
 def standing(card: Scorecard, bots: Mapping[str, Sequence[float]]) -> Standing:

@@ -166,3 +166,7 @@ class Scorecard(models.Model):
 
     def __str__(self) -> str:
         return f"{self.total:.2f}"
+
+
+# Django looks for models here alone; those of a feature lie in its folder.
+from practice.drills.models import Memory, Question, Sprint  # noqa: E402, F401

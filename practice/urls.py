@@ -3,6 +3,7 @@
 from django.conf import settings
 from django.urls import path
 
+from practice.drills import views as drills
 from practice.views import attempt, conclusion, evidence, home, scorecard
 
 app_name = "practice"
@@ -19,6 +20,13 @@ urlpatterns = [
     path("attempts/<uuid:id>/conclusion/", conclusion.page, name="conclusion"),
     path("attempts/<uuid:id>/scorecard/", scorecard.page, name="scorecard"),
     path("attempts/<uuid:id>/transcript.json", scorecard.transcript, name="transcript"),
+    path("drills/", drills.home, name="drills"),
+    path("drills/start", drills.start, name="start_sprint"),
+    path("drills/<uuid:id>/", drills.page, name="sprint"),
+    path("drills/<uuid:id>/answer", drills.answer, name="drill_answer"),
+    path("drills/<uuid:id>/next", drills.go_on, name="drill_next"),
+    path("drills/<uuid:id>/end", drills.end, name="drill_end"),
+    path("drills/<uuid:id>/<int:index>/", drills.question, name="drill_question"),
 ]
 
 if settings.DEBUG:

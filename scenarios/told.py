@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from scenarios import bank, checks, library, released, sharing, tables_file, yamlfile
+from scenarios import bank, checks, concepts, library, released, sharing, tables_file, yamlfile
 from scenarios.errors import ScenarioError, ScenarioErrors
 from scenarios.format import Scenario
 from scenarios.knowledge import is_calibrated
@@ -54,6 +54,9 @@ def problems_of(path: Path) -> list[str]:
     if not path.is_file():
         return [f"{path}: there is no such file"]
     try:
+        if path.absolute().parent.name == concepts.FOLDER.name:
+            concepts.load(path)
+            return []
         scenario = library.load(path)
     except ScenarioErrors as broken:
         return [str(error) for error in broken.errors]

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from types import SimpleNamespace
 from typing import Any
 from uuid import UUID
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
+from django.utils import timezone
 from django.utils.safestring import mark_safe
 
 from gpu_worker import figures
+from practice.drills import items
+from practice.drills.shown import SprintHead, question, result
+from practice.errors import Slip
+from practice.models import Question
 from practice.workbench import board, brief, cards, palette
 from practice.workbench.scorecard import CriterionRow, EventLink
 
@@ -21,8 +27,34 @@ RANKS = ("rank 0", "rank 1", "rank 2", "rank 3")
 def page(request: HttpRequest) -> HttpResponse:
     """Panels and parts under the names of their templates."""
     return render(
-        request, "practice/components.html", {"bench": bench(), "rows": criteria(), "cards": [pending(), shown()]}
+        request,
+        "practice/components.html",
+        {"bench": bench(), "rows": criteria(), "cards": [pending(), shown()], "drills": drills(timezone.now())},
     )
+
+
+def drills(now: datetime) -> dict[str, Any]:
+    """A number asked for, with a refusal; a slip; a concept that was answered in part."""
+    head = SprintHead(NOBODY, "Napkin math, mixed", False, "question 2 of 10", 1, 1, 0.1)
+    asked = Question(index=1, item="napkin:ring-all-reduce/1", seed=7, asked_at=now)
+    posed = items.pose(asked.item, asked.seed)
+    assert posed is not None and posed.drill is not None
+    slipped = Question(
+        index=1,
+        item=asked.item,
+        seed=7,
+        fingerprint=posed.fingerprint,
+        asked_at=now,
+        answered_at=now,
+        answer={"typed": ["80 ms"]},
+        verdict="slip",
+        slip=posed.drill.slips[0].name,
+        rating=1,
+        due_at=now,
+    )
+    refused = Slip("5.6 of what? Write the unit too, for example 5.6 s.", "typed")
+    ask = question(asked, posed, now, QueryDict("typed=5.6"), refused)
+    return {"head": head, "ask": ask, "result": result(slipped)}
 
 
 def cause(id: str, title: str, struck: str = "", suspected: bool = False) -> board.CauseLine:

@@ -6,7 +6,7 @@ from tests.mutants.kept import Results, Survivor, Tally
 
 HEAD = """# Mutants of the grader
 
-Written by `make mutants`; [why and how](decisions/0042-mutants.md). A mutant is one small change to a function or a
+Written by `make mutants`; [why and how](decisions/0044-mutants.md). A mutant is one small change to a function or a
 constant of `grader/`: another operator, number or argument, a value lost, a string with other letters. It is *killed*
 when a test fails under it. Where it *survived* no quick test saw it: then it cannot change an answer, which is *argued*
 in one line, or it is *open*.

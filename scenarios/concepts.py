@@ -1,0 +1,45 @@
+"""The library of concept exercises: `scenarios/concepts/<key>.yaml`, one file each, found by looking."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from pathlib import Path
+
+from scenarios import yamlfile
+from scenarios.concept_format import Concept
+from scenarios.errors import ScenarioError
+
+FOLDER = Path(__file__).with_name("concepts")
+
+
+def load(path: Path) -> Concept:
+    """One file. Raises ScenarioError with its line and the repair."""
+    tree = yamlfile.read(path)
+    tree.setdefault("key", path.stem)
+    if str(tree["key"]) != path.stem:
+        line = yamlfile.line_of(tree, ["key"])
+        raise ScenarioError(path, line, f'key is "{tree["key"]}" in a file named {path.stem}; leave it out')
+    return yamlfile.validate(path, tree, Concept)
+
+
+@functools.cache
+def every() -> dict[str, Concept]:
+    """Every exercise that can be read, by key; a broken one is taken down."""
+    found = {}
+    for path in sorted(FOLDER.glob("*.yaml")):
+        try:
+            found[path.stem] = load(path)
+        except ScenarioError:
+            continue
+    return found
+
+
+def get(key: str) -> Concept | None:
+    """The exercise of this key, None where there is none or it is broken."""
+    return every().get(key)
+
+
+def fingerprint(concept: Concept) -> str:
+    """Changes with whatever a person reads or is judged by."""
+    return hashlib.sha256(concept.model_dump_json(exclude={"lab", "source"}).encode()).hexdigest()[:16]
