@@ -221,3 +221,21 @@ def test_what_a_standing_rests_on_is_said(card):
     assert found == history.Standing(
         pytest.approx(5.5 / 20), "Among 20 searches by bots for the same cause.", 20, pytest.approx(0.475)
     )
+
+
+def test_what_little_is_lost_again_and_again_comes_before_what_is_lost_once(card):
+    once = marked(card, split=(0.5, 0.2, True), bisect=(0.1, 0.1, True))
+    again = marked(card, split=(0.5, 0.2, True))
+    assert history.next_steps([once], 1)[0] == CRITERIA["bisect"].better
+    assert history.next_steps([once, again], 1)[0] == CRITERIA["split"].better
+
+
+def test_an_interval_just_narrower_than_a_level_tells_one(card):
+    found = history.level_signal(cards(card, [0.6, 0.8] * 4))
+    assert found.level == "senior"
+    assert 0.13 < found.high - found.low < 0.2
+
+
+def test_below_the_first_level_what_it_wants_is_told(card):
+    poor = marked(card, split=(0.3, 1.0, True))
+    assert history.level_signal(cards(poor, [0.2] * 8)).next_level == (CRITERIA["split"].better,)
