@@ -69,8 +69,8 @@ class Index:
     @cached_property
     def late_ranks(self) -> np.ndarray:
         """(causes,) true where one rank or host is late: cores and stores that all share keep the ranks alike."""
-        placed = np.array([cause.place_kind in ("rank", "host") for cause in self.knowledge.causes])
-        return self.of_families(STRAGGLER_FAMILIES) & placed
+        causes = self.knowledge.causes
+        return np.array([c.family in STRAGGLER_FAMILIES and c.place_kind in ("rank", "host") for c in causes])
 
     def is_settled(self, finding: str) -> bool:
         return finding != INCONCLUSIVE

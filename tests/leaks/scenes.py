@@ -29,7 +29,7 @@ RANDOM = re.compile(r'(name="(?:csrfmiddlewaretoken|token)" value=")[^"]*"')
 
 # Every step that the incident offers, with the first parameters that a candidate might choose, and two with others.
 OTHERS = (("link-rates", {"scope": "all"}), ("microbenchmark", {"size": "job", "placement": "as-job"}))
-TURNS = 4
+TURNS = 8
 STEPS = (*((step, variants(palette.probe_of(step))[0]) for step in library.get(KEY).steps), *OTHERS)
 
 
@@ -158,7 +158,7 @@ class Scene:
         return self
 
     def pages(self, turn: int | None) -> Iterator[str]:
-        """Every address that the attempt answers before its close; of a `turn` those of every fourth evidence alone."""
+        """Every address that the attempt answers before its close; of a `turn` those of every eighth evidence alone."""
         yield reverse("practice:home")
         for name in ("attempt", "conclusion", "scorecard", "transcript"):
             yield reverse(f"practice:{name}", args=[self.attempt.pk])

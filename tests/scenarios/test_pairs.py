@@ -15,7 +15,7 @@ from scenarios.format import Pair, Scenario
 from scenarios.instances import baseline_spec, spec_for
 from scenarios.knowledge import assemble
 
-FLAGSHIP = library.get("slow-all-reduce")
+FLAGSHIP = library.get("slow-all-reduce", 1)  # seven causes are enough, and soon filled
 PAIR = Pair(causes=("throttled-rank", "degraded-link"), debrief="One hides the other.")
 SCENARIO = FLAGSHIP.model_copy(update={"pairs": (PAIR,)})
 MICRO = offered.FIRST[1]
