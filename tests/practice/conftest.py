@@ -36,8 +36,8 @@ class Candidate:
     def headers(self) -> dict[str, str]:
         return {"HX-Request": "true"} if self.htmx else {}
 
-    def start(self) -> Attempt:
-        answer = self.client.post(reverse("practice:start", args=[KEY]), {"token": token()})
+    def start(self, key: str = KEY) -> Attempt:
+        answer = self.client.post(reverse("practice:start", args=[key]), {"token": token()})
         assert answer.status_code == 302
         return Attempt.objects.get(pk=answer["Location"].strip("/").split("/")[-1])
 
