@@ -16,6 +16,7 @@ from tests.grader.goldens import Golden
 from tests.grader.test_orderings import A_FIFTH, A_LITTLE, A_QUARTER, BOTTOM_THIRD, between
 
 Events = list[dict[str, Any]]
+A_TENTH_TO_A_FIFTH = (0.10, A_FIFTH[1])
 ARITHMETIC = ("estimate", "verdict")
 BESTS = [
     Golden(folder / "best.json") for folder in goldens.folders() if folder.parents[1].name in ("stragglers", "fabric")
@@ -96,8 +97,9 @@ def test_bisecting_before_splitting_loses_only_a_little(best):
 
 
 @each
-def test_the_wrong_elimination_noticed_and_taken_back_loses_about_a_fifth(best):
-    assert between(lost(best, struck_out(best, restored=True)), A_FIFTH)
+def test_the_wrong_elimination_noticed_and_taken_back_loses_a_tenth_to_a_fifth(best):
+    """A fifth where it led the search astray. Here nothing follows from it, and right predictions make up for a part."""
+    assert between(lost(best, struck_out(best, restored=True)), A_TENTH_TO_A_FIFTH)
     assert total(best, struck_out(best, restored=False)) < total(best, struck_out(best, restored=True))
 
 
