@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, get_args
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -18,7 +18,7 @@ from practice.people import greet, person_of, remember
 from practice.workbench import tokens
 from scenarios import library
 from scenarios.errors import ScenarioError
-from scenarios.format import Scenario
+from scenarios.format import Level, Scenario
 
 
 @dataclass(frozen=True)
@@ -50,14 +50,14 @@ def home(request: HttpRequest) -> HttpResponse:
 
 
 def _scenarios() -> list[Scenario]:
-    """Every scenario that can be read; a broken one is taken down."""
+    """Every scenario that can be read, the easiest first; a broken one is taken down."""
     found = []
     for key in library.keys():
         try:
             found.append(library.get(key))
         except ScenarioError:
             continue
-    return found
+    return sorted(found, key=lambda one: (get_args(Level).index(one.level), len(one.causes)))
 
 
 def _incident(scenario: Scenario) -> Incident:

@@ -98,7 +98,7 @@ def test_bisecting_before_splitting_loses_only_a_little(best):
 
 @each
 def test_the_wrong_elimination_noticed_and_taken_back_loses_a_tenth_to_a_fifth(best):
-    """A fifth where it led the search astray. Here nothing follows from it, and right predictions make up for a part."""
+    """A fifth where it led the search astray; here nothing follows from it, and right predictions make up for some."""
     assert between(lost(best, struck_out(best, restored=True)), A_TENTH_TO_A_FIFTH)
     assert total(best, struck_out(best, restored=False)) < total(best, struck_out(best, restored=True))
 

@@ -47,3 +47,11 @@ def test_each_step_is_answered_and_each_fix_can_be_tried(plain_ada, incident: Sc
 
 def first_parameters(step: str) -> dict[str, str]:
     return variants(palette.probe_of(step))[0]
+
+
+def test_the_first_page_begins_with_the_easiest(plain_ada):
+    html = plain_ada.client.get(reverse("practice:home")).content.decode()
+    places = [
+        html.index(f'id="incident-{key}"') for key in ("first-five-minutes", "after-maintenance", "slow-all-reduce")
+    ]
+    assert places == sorted(places)
