@@ -150,7 +150,7 @@ def diagnose(post: Post, scenario: Scenario, progress: Progress) -> list[Draft]:
     if not causes:
         slips["causes"] = "Name at least one cause."
     confidence = _confidence(post.get("confidence", ""), slips)
-    where = _place(post.get("where", ""))
+    where = _place(post.get("where", ""), scenario)
     text = _line(post.get("text", ""), "text", "reason")
     if slips:
         raise Slip("", fields=slips)
@@ -208,7 +208,7 @@ def fix(post: Post, scenario: Scenario, progress: Progress) -> list[Draft]:
     if progress.success is None:
         raise NotNow("Declare first what success would be: a metric and its threshold.", "fix")
     takes = scenario.fix(chosen).takes_place
-    where = _place(post.get(f"where-{chosen}", "") or post.get("where", ""))
+    where = _place(post.get(f"where-{chosen}", "") or post.get("where", ""), scenario)
     if takes and not where:
         raise Slip(f"This fix needs its {takes}: choose where.", f"where-{chosen}")
     if takes and not where.startswith(f"{takes}:"):
@@ -290,8 +290,8 @@ def _cited(post: Post, progress: Progress) -> list[int]:
     return sorted(given)
 
 
-def _place(given: str) -> str:
-    if given and given not in places.known():
+def _place(given: str, scenario: Scenario) -> str:
+    if given and given not in places.known(scenario):
         raise Slip(f"There is no place “{given[:40]}” in this lab. Choose one of the list.", "where")
     return given
 

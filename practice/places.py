@@ -1,11 +1,13 @@
-"""Where a fault may be: every rank, host and link of the lab, whatever the cause."""
+"""Where a fault may be: every rank, host and link of an incident's fabric, whatever the cause."""
 
 from __future__ import annotations
 
+import random
 from dataclasses import dataclass
 
 from gpu_worker.fabric.plan import plan_fabric
-from gpu_worker.specs import Setting
+from scenarios.draws import draw_topology
+from scenarios.format import Scenario
 
 
 @dataclass(frozen=True)
@@ -24,12 +26,11 @@ class PlaceGroup:
 TITLES = {"rank": "Ranks", "host": "Hosts", "link": "Links"}
 
 
-def groups() -> tuple[PlaceGroup, ...]:
-    """All places of the lab's setting in a fixed order: ranks, hosts, links."""
-    setting = Setting()
-    plan = plan_fabric(setting.topology)
+def groups(scenario: Scenario) -> tuple[PlaceGroup, ...]:
+    """All places of the incident's setting in a fixed order: ranks, hosts, links. Only rates of it are ever drawn."""
+    plan = plan_fabric(draw_topology(scenario.setting, random.Random(0)))
     names = {
-        "rank": [str(rank) for rank in range(len(setting.placement))],
+        "rank": [str(rank) for rank in range(sum(map(len, scenario.setting.hosts)))],
         "host": [str(host) for host in range(plan.hosts)],
         "link": [cable.id for cable in plan.cables],
     }
@@ -50,6 +51,6 @@ def say(place: str | None) -> str:
     return label(kind, name) if name else ""
 
 
-def known() -> frozenset[str]:
+def known(scenario: Scenario) -> frozenset[str]:
     """Every place id that a form may send."""
-    return frozenset(place.id for group in groups() for place in group.places)
+    return frozenset(place.id for group in groups(scenario) for place in group.places)

@@ -61,7 +61,8 @@ def diagnosis(scenario: Scenario, progress: Progress, typed: Typed) -> Diagnosis
             for family, listed in orders.families(scenario).items()
         ),
         places=tuple(
-            OptionGroup(g.title, tuple(Option(p.id, p.label, p.id == where) for p in g.places)) for g in places.groups()
+            OptionGroup(g.title, tuple(Option(p.id, p.label, p.id == where) for p in g.places))
+            for g in places.groups(scenario)
         ),
         confidence=typed.value("confidence", 12) if typed.kind else ("" if share is None else f"{100 * share:g}"),
         cited=tuple(Option(str(line.index), step_label(line), str(line.index) in because) for line in progress.steps),
@@ -140,7 +141,7 @@ class Fixes:
 def fixes(scenario: Scenario, progress: Progress, typed: Typed) -> Fixes:
     typed = typed.of("fix")
     titles = {fix.id: fix.title for fix in scenario.fixes}
-    by_kind = {group.kind: group.places for group in places.groups()}
+    by_kind = {group.kind: group.places for group in places.groups(scenario)}
     chosen = typed.value("fix")
     return Fixes(
         applied=tuple(

@@ -6,6 +6,7 @@ import pytest
 from django.urls import reverse
 
 from gpu_worker.probes.base import variants
+from practice import places
 from practice.models import Scorecard
 from scenarios import library, palette
 from scenarios.format import Scenario
@@ -55,3 +56,11 @@ def test_the_first_page_begins_with_the_easiest(plain_ada):
         html.index(f'id="incident-{key}"') for key in ("first-five-minutes", "after-maintenance", "slow-all-reduce")
     ]
     assert places == sorted(places)
+
+
+@pytest.mark.parametrize("scenario", library.every(), ids=lambda one: f"{one.key}@{one.revision}")
+def test_every_place_that_a_fault_may_have_can_be_named(scenario):
+    drawn = {place for cause in scenario.causes for place in cause.places}
+    assert drawn <= places.known(scenario)
+    # Wherever a moved rank may run, its host can be named too.
+    assert len([place for place in places.known(scenario) if place.startswith("host:")]) > 4
