@@ -9,6 +9,7 @@ with the healthy instance of that setting, their *twin*.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import gzip
 import json
@@ -172,6 +173,31 @@ def complete_instances(scenario: Scenario) -> list[Instance]:
     Each as the scenario has it; healthy ones and pairs that it combines among them. Attempts draw of these. Runs that
     only another scenario of the table asks for may be lacking.
     """
+    state = (FOLDER, *times(scenario.table))
+    remembered = _complete.get(id(scenario))
+    if remembered is None or remembered[0] != state:
+        if len(_complete) >= MOST_REMEMBERED:
+            _complete.clear()
+        # The scenario is kept beside: while it lives, no other has its id.
+        remembered = _complete[id(scenario)] = (state, _find_complete(scenario), scenario)
+    return list(remembered[1])
+
+
+# Every page that offers incidents asks for them, and every start of an attempt.
+MOST_REMEMBERED = 64
+_complete: dict[int, tuple[tuple[object, ...], list[Instance], Scenario]] = {}
+
+
+def times(table: str) -> list[tuple[str, int]]:
+    """When each file of the bank was changed."""
+    found = []
+    for path in files(table):
+        with contextlib.suppress(OSError):  # gone meanwhile
+            found.append((path.name, path.stat().st_mtime_ns))
+    return found
+
+
+def _find_complete(scenario: Scenario) -> list[Instance]:
     experiments, healthy = offered.experiments_for(scenario), twins(scenario.table)
     wanted = {*scenario.prior, HEALTHY, *(pair.id for pair in scenario.pairs)}
 

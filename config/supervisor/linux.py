@@ -9,6 +9,7 @@ import ctypes
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -37,6 +38,14 @@ def die_with_parent(signum: int, parent: int) -> Callable[[], None]:
             os._exit(1)
 
     return in_child
+
+
+def leave_once_orphaned(parent: int, grace_s: float, look_every_s: float = 1.0) -> None:
+    """Blocks as long as `parent` is this process's parent; then ends the process after a grace, whatever it is at."""
+    while os.getppid() == parent:
+        time.sleep(look_every_s)
+    time.sleep(grace_s)
+    os._exit(1)
 
 
 def parents() -> Iterator[tuple[int, int]]:

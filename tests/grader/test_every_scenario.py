@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from grader import bots
@@ -207,7 +207,8 @@ def test_eliminating_everything_scores_below_eliminating_what_is_entailed(name, 
 def test_the_order_of_independent_and_equally_informative_steps_changes_nothing(name, data):
     """A step and its twin, on an experiment of its own: the same table, price and roles."""
     known = knowledge_of(name)
-    one = data.draw(st.sampled_from(known.steps))
+    # Of another experiment than the symptom: beside it a reading of its own experiment says less than its twin does.
+    one = data.draw(st.sampled_from([s for s in known.steps if s.experiment != known.symptom.experiment]))
     twin = one.model_copy(update={"step": "a-twin", "experiment": "of-the-twin"})
     both = known.model_copy(update={"steps": (*known.steps, twin)})
     made = sound(data, name)
@@ -261,8 +262,10 @@ def test_verifying_against_the_floor_is_needed_for_full_marks(name, data):
     if rubric_of(name).settings["repair"].model_dump()["floor"] == 0:
         return
     made = sound(data, name)
+    whole = score(made, name)
+    assume(whole.criteria["repair"].events)  # with rare findings a search may use up its budget before it repairs
     only_loss = [{**e, "against": "loss"} if e["kind"] == "verify" else e for e in made["events"]]
-    assert score(with_events(made, only_loss), name).before_hints < score(made, name).before_hints
+    assert score(with_events(made, only_loss), name).before_hints < whole.before_hints
 
 
 @every
