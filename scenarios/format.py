@@ -145,9 +145,9 @@ class Scenario(Part):
     )
     brief: Text = Field(
         description="Markdown. Measured numbers stand in braces, by the symptom: {mfu_before} {mfu_now} {work_ratio} "
-        "{step_before} {step_now} {collective_before} {collective_now}; of a restart {steps_due} {steps_on_curve} "
-        "{last_step} {loss_before} {loss_now} {samples_read} {samples_not_due}; of saves {stall_before} {stall_now} "
-        "{save_step}. It may not name a cause."
+        "{step_before} {step_now} {collective_before} {collective_now}; of latencies {mean_before} {mean_now} "
+        "{p99_before} {p99_now} too; of a restart {steps_due} {steps_on_curve} {last_step} {loss_before} {loss_now} "
+        "{samples_read} {samples_not_due}; of saves {stall_before} {stall_now} {save_step}. It may not name a cause."
     )
     scale: Scale = Field(
         description="Production beside the lab, and the two collectives that floors are computed from."

@@ -19,7 +19,7 @@ PlaceName = Annotated[str, StringConstraints(min_length=1, max_length=60)]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Number = int | Finite
 Word = Annotated[str, StringConstraints(max_length=60)]
-SymptomName = Literal["slow-collective", "resume", "resume-on-fewer-ranks", "samples", "saving", "crash"]
+SymptomName = Literal["slow-collective", "latency", "resume", "resume-on-fewer-ranks", "samples", "saving", "crash"]
 Knobs = Annotated[dict[Word, int | Finite | bool | Word], Field(max_length=40)]
 
 MOST_PARTS = 64

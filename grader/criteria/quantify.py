@@ -13,6 +13,7 @@ from grader.transcript import Estimate, Fix, Step, TranscriptError, Verdict
 from grader.units import QuantityError, format_quantity, parse_quantity
 
 FLOOR = "collective-floor"
+SIDES = ("at-floor", "below-floor")
 
 
 class QuantifyWords(Words):
@@ -166,14 +167,21 @@ def _verdict(case: Case, floor_event: int) -> tuple[float, int | None, str]:
 
 
 def _right_verdict(case: Case) -> str | None:
-    """By the measured fraction of the floor, else by the symptom's finding. None: either may be said."""
-    if case.timeline.symptom == INCONCLUSIVE:
+    """By the measured fraction of the floor, else by the symptom's finding. None: either may be said.
+
+    A symptom that is about something else leaves nothing open here, however little it tells of that.
+    """
+    if case.timeline.symptom == INCONCLUSIVE and _symptom_is_about_the_floor(case):
         return None
     fractions = [v for name, v in case.transcript.truths.items() if name.split(":")[0] == "fraction-of-floor"]
     if fractions:
         return "at-floor" if fractions[0] >= case.index.knowledge.at_floor_from else "below-floor"
     symptom = case.timeline.symptom or ""
-    return next((side for side in ("at-floor", "below-floor") if symptom.endswith(side)), None)
+    return next((side for side in SIDES if symptom.endswith(side)), None)
+
+
+def _symptom_is_about_the_floor(case: Case) -> bool:
+    return any(finding.endswith(SIDES) for finding in case.index.finding_of[case.index.symptom_row])
 
 
 def _floor_words(case: Case, floor: Judged, timing: float) -> str:
