@@ -4,7 +4,7 @@ from django.conf import settings
 from django.urls import path
 
 from practice.drills import views as drills
-from practice.views import attempt, conclusion, evidence, home, scorecard
+from practice.views import attempt, conclusion, evidence, home, record, scorecard
 
 app_name = "practice"
 
@@ -21,6 +21,7 @@ urlpatterns = [
     path("attempts/<uuid:id>/alerts/try", conclusion.try_alert, name="try_alert"),
     path("attempts/<uuid:id>/scorecard/", scorecard.page, name="scorecard"),
     path("attempts/<uuid:id>/transcript.json", scorecard.transcript, name="transcript"),
+    path("progress/", record.page, name="record"),
     path("drills/", drills.home, name="drills"),
     path("drills/start", drills.start, name="start_sprint"),
     path("drills/<uuid:id>/", drills.page, name="sprint"),

@@ -15,6 +15,7 @@ from practice import attempts, draws, words
 from practice.errors import ScenarioBroken
 from practice.models import Attempt
 from practice.people import greet, person_of, remember
+from practice.record import weakest
 from practice.workbench import tokens
 from scenarios import library
 from scenarios.errors import ScenarioError
@@ -44,6 +45,8 @@ def home(request: HttpRequest) -> HttpResponse:
     context: dict[str, Any] = {
         "incidents": [_incident(scenario) for scenario in _scenarios()],
         "open": [_line(attempt, titles) for attempt in mine.still_open()[:5]],
+        "weakest": weakest(person_of(request)),
+        "token": tokens.fresh(),
         "recent": [_line(attempt, titles) for attempt in mine.closed()[:8]],
     }
     return render(request, "practice/home.html", context)
