@@ -38,8 +38,9 @@ def calibrate(scenario: Scenario, *, now: datetime) -> Calibration:
     untouched = untouched_by(scenario.table, banked)
     refuse_gaps(scenario, [HEALTHY, *scenario.prior], banked, untouched)
     observed, work, classes = observe_all(banked)
-    grown = generations(scenario.table, {one.instance.cause for one in banked} - {HEALTHY})
-    built = build(scenario.table, observed, untouched, grown)
+    built = grader_tables.build(
+        observe.as_rows(observed), observe.rules(scenario.table), by_variant(scenario.table, untouched)
+    )
     pairs = pair_tables(scenario, [one for one in every if one.instance.pair], observed)
     calibration = Calibration(
         table=scenario.table,
@@ -47,7 +48,6 @@ def calibrate(scenario: Scenario, *, now: datetime) -> Calibration:
         made_on=now.strftime("%Y-%m-%d"),
         machine_class=one_class(classes),
         runs=dict(sorted(Counter(one.instance.cause for one in banked).items())),
-        generations=grown,
         tables=built,
         pairs=pairs,
         reports={"useful_work": reports.useful_work(work), "left": left_by_symptom(scenario.table, banked)},
@@ -69,67 +69,8 @@ def pair_tables(scenario: Scenario, banked: list[Head], single: list[Observation
     observed, _, _ = observe_all(banked)
     healthy = [one for one in single if one.cause == HEALTHY]
     alone = [one for one in observed if one.cause != HEALTHY]  # the healthy runs before are those of the single causes
-    return build(scenario.table, [*alone, *healthy], untouched, (tuple(sorted(ran)),))
-
-
-def generations(table: str, causes: set[str]) -> tuple[tuple[str, ...], ...]:
-    """The causes in the order in which they came to the table: as the stored calibration has them, then new ones."""
-    stored: tuple[tuple[str, ...], ...] = ()
-    with suppress(BankIncomplete):
-        stored = tables_file.load(table).grown
-    known = {cause for each in stored for cause in each}
-    kept = (tuple(cause for cause in each if cause in causes) for each in stored)
-    return tuple(each for each in (*kept, tuple(sorted(causes - known))) if each)
-
-
-def build(
-    table: str, observed: list[Observation], untouched: dict[str, list[str]], grown: tuple[tuple[str, ...], ...]
-) -> Tables:
-    """Tables of every variant of the table's steps and of each of its symptoms.
-
-    A cause's cells rest on runs of its generation and of those before it: cells pool causes that look alike and share
-    their spread, so that a cause which another incident brings would change what released incidents are scored by.
-    """
-    seen, built = {HEALTHY}, None
-    for each in grown:
-        seen |= set(each)
-        theirs = [one for one in observed if one.cause in seen]
-        free = {key: [cause for cause in causes if cause in seen] for key, causes in untouched.items()}
-        whole = build_generation(table, theirs, {key: causes for key, causes in free.items() if causes})
-        built = whole if built is None else joined(built, whole, each)
-    return built or build_generation(table, observed, untouched)
-
-
-def joined(before: Tables, whole: Tables, new: tuple[str, ...]) -> Tables:
-    """The tables as they were, with the cells of new causes; how readings are tempered stays as well."""
-    variants = dict(whole.variants)
-    for name, table in before.variants.items():
-        later = whole.variants[name]
-        cells = {**table.cells, **{cause: later.cells[cause] for cause in new if cause in later.cells}}
-        report = {**table.report, **{cause: later.report[cause] for cause in new if cause in later.report}}
-        variants[name] = table.model_copy(update={"cells": cells, "report": report})
-    return before.model_copy(update={"variants": variants})
-
-
-def build_generation(table: str, observed: list[Observation], untouched: dict[str, list[str]]) -> Tables:
-    """Tables from all these runs alike, but a second symptom that reads the job is built apart: an attempt is told one,
-    and as one more reading of the run it would change how far the others may be multiplied.
-    """
-    apart = second_symptoms(table)
-    first = build_of(table, [one for one in observed if one.variant not in apart], untouched)
-    second = build_of(table, [one for one in observed if one.variant in apart], untouched)
-    return first.model_copy(update={"variants": {**first.variants, **second.variants}})
-
-
-def build_of(table: str, observed: list[Observation], untouched: dict[str, list[str]]) -> Tables:
-    variants = {one.variant for one in observed}
-    by = {variant: causes for variant, causes in by_variant(table, untouched).items() if variant in variants}
-    return grader_tables.build(observe.as_rows(observed), observe.rules(table), by)
-
-
-def second_symptoms(table: str) -> set[str]:
-    """Of the table's symptoms that read the job, the variants of all but the first."""
-    return set(sorted(variant_of(kind) for kind in kinds_of(table) if kind.experiment == JOB)[1:])
+    rows = observe.as_rows([*alone, *healthy])
+    return grader_tables.build(rows, observe.rules(scenario.table), by_variant(scenario.table, untouched))
 
 
 def untouched_by(table: str, banked: list[Head]) -> dict[str, list[str]]:

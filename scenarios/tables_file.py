@@ -11,7 +11,6 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from grader.knowledge import HEALTHY
 from grader.tables import Tables
 from scenarios.errors import BankIncomplete
 
@@ -41,17 +40,10 @@ class Calibration(BaseModel):
     made_on: str = Field(description="day, UTC")
     machine_class: dict[str, Any] = Field(description="cores, ranks, kernel, backend and torch of the runs")
     runs: dict[str, int] = Field(description="banked instances by cause")
-    generations: tuple[tuple[str, ...], ...] = Field(
-        default=(), description="causes in the order in which they came to the table; none: all came at once"
-    )
     tables: Tables
     pairs: Tables | None = Field(default=None, description="of two causes at once, by `a+b`; none where none was run")
     reports: dict[str, Any] = Field(description="useful work by cause, and what each variant shows")
     observations: list[Observation]
-
-    @property
-    def grown(self) -> tuple[tuple[str, ...], ...]:
-        return self.generations or (tuple(cause for cause in self.runs if cause != HEALTHY),)
 
 
 def path_of(table: str) -> Path:

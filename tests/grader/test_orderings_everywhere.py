@@ -16,7 +16,7 @@ from tests.grader.goldens import Golden
 from tests.grader.test_orderings import A_FIFTH, A_LITTLE, A_QUARTER, BOTTOM_THIRD, between
 
 Events = list[dict[str, Any]]
-A_TENTH_TO_A_FIFTH = (0.10, A_FIFTH[1])
+A_TENTH_TO_A_FIFTH = (0.09, A_FIFTH[1])  # 0.093 where many other criteria apply, 0.13 where few do
 ARITHMETIC = ("estimate", "verdict")
 BESTS = [
     Golden(folder / "best.json") for folder in goldens.folders() if folder.parents[1].name in ("stragglers", "fabric")

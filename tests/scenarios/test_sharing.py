@@ -12,22 +12,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from gpu_worker.specs import ExperimentSpec, WholeRun
-from gpu_worker.symptoms import SYMPTOMS
-from scenarios import (
-    bank,
-    calibrate,
-    draws,
-    filling,
-    fixes,
-    instances,
-    knowledge,
-    library,
-    observe,
-    offered,
-    reports,
-    sharing,
-    tables_file,
-)
+from scenarios import bank, calibrate, draws, filling, fixes, instances, knowledge, library, offered, reports, sharing
 from scenarios.errors import BankIncomplete, ScenarioError, ScenarioErrors
 from scenarios.format import CauseBinding, Fix, Scenario
 
@@ -162,34 +147,6 @@ def test_a_calibration_is_the_same_whichever_incident_asks(fill):
     assert [one.id for one in known["other"].causes] == list(more.prior)
     assert all(set(step.cells) == {*FLAGSHIP.prior, "healthy"} for step in known[KEY].steps)
     assert {step.step for step in known["other"].steps} == set(OTHER_STEPS)
-
-
-def test_what_another_incident_is_about_leaves_every_other_table_as_it_is(monkeypatch):
-    alone = calibrate.calibrate(FLAGSHIP, now=NOW).tables
-    for module in (calibrate, observe):
-        monkeypatch.setattr(module, "kinds_of", lambda table: (SYMPTOMS["latency"], SYMPTOMS["slow-collective"]))
-    shared = calibrate.calibrate(FLAGSHIP, now=NOW).tables
-    assert set(shared.variants) - set(alone.variants) == {"symptom[kind=latency]"}
-    assert {name: shared.variants[name] for name in alone.variants} == alone.variants
-    assert shared.tempering_log_loss_bits == alone.tempering_log_loss_bits
-
-
-def test_a_cause_that_comes_later_leaves_the_numbers_of_those_before_it(fill, tmp_path, monkeypatch):
-    monkeypatch.setattr(tables_file, "FOLDER", tmp_path / "tables")
-    fill(FLAGSHIP)
-    before = calibrate.calibrate(FLAGSHIP, now=NOW)
-    tables_file.save(before)
-    more = other(causes=(*OTHER.causes, ONEWAY))
-    fill(more)
-    after = calibrate.calibrate(more, now=NOW)
-    assert after.generations == (tuple(sorted(FLAGSHIP.prior)), ("oneway-degradation",))
-    for name, table in before.tables.variants.items():
-        cells = dict(after.tables.variants[name].cells)
-        assert "oneway-degradation" in cells
-        del cells["oneway-degradation"]
-        assert cells == table.cells, name
-    assert after.tables.tempering == before.tables.tempering
-    assert calibrate.calibrate(FLAGSHIP, now=NOW) == after, "nor does it matter who asks"
 
 
 def test_an_incident_can_be_calibrated_while_another_of_its_table_still_lacks_runs(fill):
