@@ -98,9 +98,10 @@ def collective_direct(pick: Pick, law: Law) -> Sketch:
     floor = law(op=op, ranks=ranks, size=size, rate=rate)
     time, sent = floor["time"], floor["bytes_per_rank"]
     reduced = figures(COLLECTIVE, op="all-reduce", ranks=ranks, size=size, rate=rate)["time"]
+    article = "an" if op.startswith("a") else "a"
     return Sketch(
-        f"The whole array of a{'n' if op.startswith('a') else ''} {op} over {ranks} ranks is {size}; each rank's link "
-        f"carries {rate} one way. What is its wire floor?",
+        f"The whole array of {article} {op} over {ranks} ranks is {size}; each rank's link carries {rate} one way. "
+        "What is its wire floor?",
         "time",
         time,
         (
@@ -108,7 +109,7 @@ def collective_direct(pick: Pick, law: Law) -> Sketch:
             f"{sent * 8 / 1e9:.4g} Gb at {rate}: {say(time, 'time')}.",
         ),
         (
-            slip("both-for-one-way", reduced, f"2(n−1)/n is an all-reduce's; a {op} is one half of it."),
+            slip("both-for-one-way", reduced, f"2(n−1)/n is an all-reduce's; {article} {op} is one half of it."),
             slip("ring-factor", size * 8 / rate, "A rank keeps its own share: (n−1)/n of the array leaves it."),
             bits_for_bytes(time, 1 / 8),
             bits_for_bytes(time, 8),
