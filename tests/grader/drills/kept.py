@@ -30,9 +30,14 @@ def told(made: Drill) -> dict[str, Any]:
         "text": made.text,
         "answer": f"{made.answer:.9g} {made.kind}",
         "within": "exact" if made.exact else made.tolerance,
+        "args": {name: value if isinstance(value, str | bool) else _short(value) for name, value in made.args.items()},
         "steps": list(made.steps),
         "slips": [f"{slip.id} {slip.value:.9g}: {slip.told}" for slip in made.slips],
     }
+
+
+def _short(value: Any) -> Any:
+    return [_short(one) for one in value] if isinstance(value, list) else f"{value:.9g}"
 
 
 def digests(id: str) -> str:
