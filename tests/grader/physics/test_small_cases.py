@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -189,6 +191,7 @@ REFUSED = [
     (lambda: physics.zero_memory(1, 1, [0, 7, 5]), "stage: ZeRO has the stages 0 to 3, not 7"),
     (lambda: physics.parallel_groups(12, tensor=8),
      "world must be a multiple of tensor 8 = 8, and 12 is not"),
+    (lambda: physics.parallel_groups(9, tensor=2), "world must be a multiple of tensor 2 = 2, and 9 is not"),
     (lambda: physics.parallel_groups(1000, tensor=8, pipeline=4),
      "world must be a multiple of pipeline 4 · tensor 8 = 32, and 1,000 is not"),
     (lambda: physics.parallel_groups(131_073), "world must be at most 131,072 ranks to be listed, not 131073"),
@@ -254,3 +257,12 @@ def test_numbers_come_out_plain_and_arrays_as_arrays():
     assert type(numbers.plain(np.float64(3))) is float
     assert numbers.plain([1, 2]).tolist() == [1, 2]
     assert numbers.choice("it", "a", ("a", "b")) == "a"
+
+
+def test_infinities_and_certainties_are_reckoned_with_in_silence():
+    """A warning would reach a log, or a person's terminal."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ValueError, match="it must be a whole number of at least 1, not inf"):
+            numbers.whole("it", [2, float("inf")])
+        assert physics.straggler_cost(2, 3, 1).chance == 1
