@@ -14,7 +14,7 @@ hypothesis.settings.register_profile("ci", derandomize=True, deadline=None)
 if os.environ.get("CI"):
     hypothesis.settings.load_profile("ci")
 
-pytest_plugins = ["tests.support.guard"]
+pytest_plugins = ["pytester", "tests.support.guard", "tests.support.tried_again"]
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -94,8 +94,7 @@ class Case:
     def title(self, cause: str) -> str:
         """A cause as a person says it inside a sentence."""
         known = {c.id: c.title for c in self.index.knowledge.causes}
-        title = known.get(cause, cause.replace("-", " "))
-        return title if title[1:2].isupper() else title[:1].lower() + title[1:]
+        return inside(known.get(cause, cause.replace("-", " ")))
 
     def clock(self, event: int) -> str:
         """at_s of an event as mm:ss."""
@@ -122,6 +121,11 @@ def nothing(why: str) -> Mark:
 
 def not_applicable(why: str) -> Mark:
     return Mark(0.0, why, applicable=False)
+
+
+def inside(title: str) -> str:
+    """A title as a person says it inside a sentence; what is written in capitals stays."""
+    return title if title[1:2].isupper() else title[:1].lower() + title[1:]
 
 
 def listed(names: list[str]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.criteria.base import Case, Criterion, Mark, Settings, Share, Words, not_applicable, nothing
+from grader.criteria.base import Case, Criterion, Mark, Settings, Share, Words, inside, not_applicable, nothing
 from grader.index import FABRIC_FAMILIES
 from grader.timeline import Taken
 
@@ -59,7 +59,7 @@ def mark(case: Case) -> Mark:
     if pointless:
         return not_applicable(pointless)
     if right and first_dig:
-        late = its.words.late.format(clock=case.clock(right[0].event), other=first_dig.step.title.lower())
+        late = its.words.late.format(clock=case.clock(right[0].event), other=inside(first_dig.step.title))
         return Mark(its.later, late, (first_dig.event, right[0].event))
     other = _microbenchmarks(case)
     if other:

@@ -17,6 +17,7 @@ class EfficiencyWords(Words):
     settled: str = "The symptom alone settled it, so there was little left to buy."
     no_further: str = "The minutes spent did not carry what you named any further than the symptom did."
     spent: str = "You spent {spent} priced minutes; the best search for this cause expects {best}."
+    not_charged: str = "{exempt} of yours are not charged: steps that other criteria ask for, and one confirmation."
     idle: str = "{step} told you nothing new by then."
     least: str = "{step} was worth {bits} bit by then."
 
@@ -40,12 +41,12 @@ def mark(case: Case) -> Mark:
         return not_applicable(its.words.settled)
     reached = _reached(case)
     if reached < start + its.least_learnt:
-        return nothing(its.words.no_further)
+        return Mark(0.0, its.words.no_further, tuple(t.event for t in _charged(case)))
     spent = sum(t.minutes for t in case.timeline.taken if not t.after_fix)
     charged = sum(t.minutes for t in _charged(case))
     best = _best(case, reached)
     score = clamp(its.free * best / charged) if charged > 0 else 1.0
-    return Mark(score, _words(case, spent, best, score), tuple(t.event for t in _charged(case)))
+    return Mark(score, _words(case, spent, charged, best), tuple(t.event for t in _charged(case)))
 
 
 def _reached(case: Case) -> float:
@@ -78,11 +79,15 @@ def _confirmation(case: Case) -> list[Taken]:
     return [first] if (first := next(sure, None)) else []
 
 
-def _words(case: Case, spent: float, best: float, score: float) -> str:
-    words = case.its(EfficiencySettings).words
+def _words(case: Case, spent: float, charged: float, best: float) -> str:
+    """What is not charged is said only where the two figures alone would not explain the mark."""
+    its = case.its(EfficiencySettings)
+    words = its.words
     said = words.spent.format(spent=f"{spent:.0f}", best=f"{best:.0f}")
+    if charged < spent and spent > its.free * best:
+        said = f"{said} {words.not_charged.format(exempt=f'{spent - charged:.0f}')}"
     idle = min((t for t in _charged(case)), key=lambda t: (t.gain_bits / max(t.minutes, 0.5), t.event), default=None)
-    if score >= 1 or idle is None:
+    if charged <= its.free * best or idle is None:
         return said
     told = words.idle if idle.gain_bits < IDLE_BITS else words.least
     named = {"bits": f"{idle.gain_bits:.1f}"} if told == words.least else {}

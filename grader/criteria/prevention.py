@@ -7,7 +7,19 @@ from dataclasses import dataclass
 from pydantic import Field
 
 from grader.alerts import Alert, BackTest, Outcome, back_test
-from grader.criteria.base import Case, Criterion, Mark, Settings, Share, Words, clamp, listed, not_applicable, nothing
+from grader.criteria.base import (
+    Case,
+    Criterion,
+    Mark,
+    Settings,
+    Share,
+    Words,
+    clamp,
+    inside,
+    listed,
+    not_applicable,
+    nothing,
+)
 from grader.criteria.diagnosis import support
 from grader.knowledge import MetricKnowledge
 from grader.transcript import AlertSaid, Prevent
@@ -123,7 +135,7 @@ def _alerts(case: Case) -> tuple[float, str] | None:
         return None
     tried = _best(case, said)
     words = case.its(PreventionSettings).words
-    named = listed([words.alert.format(metric=metric.title.lower()) for _, metric in said])
+    named = listed([words.alert.format(metric=inside(metric.title)) for _, metric in said])
     if tried is None:
         return 0.0, words.no_history.format(alerts=named)
     return _earned(case, tried), _tried_words(case, tried, named)

@@ -25,6 +25,7 @@ class RepairWords(Words):
     but: str = "But {missing}."
     not_declared: str = "success was not declared before it"
     no_floor: str = "it was not measured against the floor"
+    unrepaired: str = "Whatever was checked, the job was left as slow as it was."
     guessed: str = "The first change came before any reading, so it was a guess."
     no_loss: str = "nobody looked whether the loss still falls the same"
 
@@ -39,12 +40,14 @@ class RepairSettings(Settings):
     mitigates: Share = 0.5
     fits_the_named: Share = 0.7
     next_try: Share = 0.7
+    unrepaired: Share = Field(default=1.0, description="what is left of the other shares where no fix fitted")
     guessed: Share = Field(default=0.5, description="what is left once a fix was tried before any reading")
     words: RepairWords = RepairWords()
 
 
 def mark(case: Case) -> Mark:
-    """Shares 0.2 declared, 0.35 fits, 0.1 one change at a time, 0.25 floor, 0.1 loss."""
+    """Shares 0.2 declared, 0.35 fits, 0.1 one change at a time, 0.25 floor, 0.1 loss. Where no fix fitted, the checks
+    found out no more than that, and a part of their shares is lost."""
     its = case.its(RepairSettings)
     if not case.index.knowledge.fixes:
         return not_applicable(its.words.not_offered)
@@ -56,17 +59,18 @@ def mark(case: Case) -> Mark:
     verified = [(number, v) for number, v in case.timeline.events(Verify) if number > first]
     fits, fit_words = _fits(case)
     floor, loss = _against(verified, "floor"), _against(verified, "loss")
-    score = (
+    checks = (
         its.declared * bool(declared)
-        + its.fits * fits
         + its.one_at_a_time * _one_at_a_time(fixes, verified)
         + its.floor * floor
         + its.loss * loss
     )
+    score = its.fits * fits + checks * (1.0 if fits else its.unrepaired)
     shares = its.declared + its.fits + its.one_at_a_time + its.floor + its.loss
     events = (*declared[:1], *(number for number, _ in fixes), *(number for number, _ in verified))
     guessed = not any(t.event < first for t in case.timeline.evidence())
     why = f"{fit_words} {_check_words(its, bool(declared), floor, loss)}"
+    why = why if fits or its.unrepaired == 1 else f"{why} {its.words.unrepaired}"
     why = f"{why} {its.words.guessed}" if guessed else why
     return Mark(clamp(score / max(shares, 1e-9)) * (its.guessed if guessed else 1.0), why, events)
 

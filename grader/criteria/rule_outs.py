@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from grader.criteria.base import Case, Criterion, Mark, Settings, Share, Words, listed, nothing, sentence
+from grader.criteria.base import Case, Criterion, Mark, Settings, Share, Words, inside, listed, nothing, sentence
 from grader.criteria.predictions import predictions
 from grader.timeline import Taken
 from grader.transcript import Restore, RuleOut
@@ -223,7 +223,7 @@ def _wrong_words(case: Case, claim: Claim) -> str:
         return sentence(words.contradicted, **named)
     if not claim.cited:
         return sentence(words.no_reading, **named)
-    steps = [case.index.steps[case.index.row_of[variant]].title for variant in claim.cited[:2]]
+    steps = [inside(case.index.steps[case.index.row_of[variant]].title) for variant in claim.cited[:2]]
     return sentence(words.other_reading, cause=named["cause"], steps=listed(steps))
 
 

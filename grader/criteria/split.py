@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.criteria.base import Case, Criterion, Mark, Settings, Share, Words, not_applicable, nothing
+from grader.criteria.base import Case, Criterion, Mark, Settings, Share, Words, inside, not_applicable, nothing
 from grader.timeline import Taken
 
 
@@ -57,7 +57,7 @@ def _first(case: Case, role: str, before: int) -> Taken | None:
 
 
 def _words(case: Case, template: str, told: Taken, other: Taken | None = None) -> str:
-    named = {"other": other.step.title.lower(), "other_clock": case.clock(other.event)} if other else {}
+    named = {"other": inside(other.step.title), "other_clock": case.clock(other.event)} if other else {}
     return template.format(step=told.step.title, clock=case.clock(told.event), **named)
 
 

@@ -129,7 +129,7 @@ def test_a_scorecard_names_its_rubric_and_the_revision(knowledge):
 
 
 def test_an_older_revision_is_read_from_its_own_file(tmp_path, monkeypatch):
-    text = (rubrics.FOLDER / "standard.yaml").read_text()
+    text = (rubrics.FOLDER / "standard@1.yaml").read_text()
     (tmp_path / "standard.yaml").write_text(text.replace("revision: 1\n", "revision: 2\n"))
     (tmp_path / "standard@1.yaml").write_text(text)
     monkeypatch.setattr(rubrics, "FOLDER", tmp_path)

@@ -17,6 +17,7 @@ from tests.grader.played import (
     DIAGNOSE,
     FIX,
     FLOOR,
+    NO_STRAGGLER,
     SOUND,
     SPLIT,
     VERDICT,
@@ -221,6 +222,34 @@ def test_only_a_whole_word_says_what_a_verification_was_held_against(knowledge):
 def test_of_fixes_that_do_nothing_the_first_is_told(knowledge):
     idle = [{"kind": "fix", "fix": fix} for fix in ("reboot-switches", "restore-overlap")]
     assert "“reboot-switches”" in mark(swapped(FIX, *idle), knowledge, "repair").why
+
+
+def test_checks_of_a_repair_that_repaired_nothing_lose_a_part_of_their_shares(knowledge):
+    useless = swapped(FIX, {"kind": "fix", "fix": "reboot-switches"})
+    whole, left = (mark(useless, knowledge, "repair", unrepaired=share) for share in (1.0, 0.5))
+    assert (whole.score, left.score) == (pytest.approx(0.65), pytest.approx(0.325))
+    assert left.why.endswith("the job was left as slow as it was.") and "left as slow" not in whole.why
+    eased = swapped(FIX, {"kind": "fix", "fix": "reboot-switches"}, FIX)
+    assert "left as slow" not in mark(eased, knowledge, "repair", unrepaired=0.5).why
+    assert mark(SOUND, knowledge, "repair", unrepaired=0.5).score == 1
+
+
+def test_minutes_that_are_not_charged_are_told_where_the_two_figures_would_not_explain_the_mark(knowledge):
+    tight, generous = (mark(SOUND, knowledge, "efficiency", free=free).why for free in (1.0, 10.0))
+    assert "of yours are not charged: steps that other criteria ask for" in tight
+    assert "not charged" not in generous and generous.startswith("You spent")
+
+
+def test_minutes_that_carried_a_diagnosis_no_further_are_named(knowledge):
+    nowhere = swapped(DIAGNOSE, {**DIAGNOSE, "causes": ["throttled-rank"], "where": "rank:1"})
+    found = mark(nowhere, knowledge, "efficiency")
+    assert found.score == 0 and found.events
+
+
+def test_a_step_is_named_inside_a_sentence_as_a_person_says_it(knowledge):
+    struck = swapped(NO_STRAGGLER, {**NO_STRAGGLER, "causes": ["worse-placement"]})
+    title = next(s.title for s in knowledge.steps if s.step == "per-rank-step-times")
+    assert f"struck out by {title[0].lower()}{title[1:]}," in mark(struck, knowledge, "rule-outs").why
 
 
 def test_the_first_declaration_is_shown(knowledge):

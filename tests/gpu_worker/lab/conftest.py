@@ -39,16 +39,25 @@ def healthy_jobs(run: Callable[..., WholeRun]) -> Iterator[WholeRun]:
 
 
 @pytest.fixture(scope="session")
-def run() -> Iterator[Callable[..., WholeRun]]:
-    """`run("job", fault, …)` really runs that experiment; equal specs share one run."""
-    done: dict[str, WholeRun] = {}
+def runs_of_session() -> Iterator[dict[tuple[int, str], WholeRun]]:
+    """What ran already, by launch and spec."""
+    yield {}
+    lab.close()
+
+
+@pytest.fixture
+def run(request: pytest.FixtureRequest, runs_of_session: dict[tuple[int, str], WholeRun]) -> Callable[..., WholeRun]:
+    """`run("job", fault, …)` really runs that experiment; equal specs share one run.
+
+    A test that is tried again after a failure meets runs of its own (decision 46).
+    """
+    launch = getattr(request.node, "execution_count", 1)
 
     def run_once(experiment: str, *faults: Fault, **more: Any) -> WholeRun:
         spec = spec_for(experiment, *faults, **more)
-        key = spec.model_dump_json(by_alias=True)
-        if key not in done:
-            done[key] = lab.run_experiment(spec)
-        return done[key]
+        key = launch, spec.model_dump_json(by_alias=True)
+        if key not in runs_of_session:
+            runs_of_session[key] = lab.run_experiment(spec)
+        return runs_of_session[key]
 
-    yield run_once
-    lab.close()
+    return run_once

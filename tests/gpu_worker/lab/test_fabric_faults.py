@@ -102,11 +102,7 @@ def test_two_ranks_behind_one_link_cross_no_more_switches_than_before(run):
     assert finding(taken, "path-map") == "shared-host-link"
     assert finding(taken, "link-utilisation") == "one-link-busier"
     assert finding(taken, "placement-map") == "as-before"  # the misleading witness
-    # A slow spell of the machine may fall on one rank; not in two launches.
-    launches = (
-        taken if seed is None else run("job", BEHIND, setting=Setting(job=SHORT, seed=seed)) for seed in (None, 2)
-    )
-    assert any(accusing(launch) <= {"path-map", "link-utilisation"} for launch in launches)
+    assert accusing(taken) <= {"path-map", "link-utilisation"}
 
 
 @pytest.mark.long
@@ -160,7 +156,7 @@ def test_a_lossy_uplink_keeps_the_flows_that_it_slows(run):
         for spine in ("spine0", "spine1")
     ]
     assert flows[1] and fraction(taken) < 0.8
-    assert carried[1] / carried[0] == pytest.approx(flows[1] / flows[0], rel=0.2)
+    assert carried[1] / sum(carried) == pytest.approx(flows[1] / sum(flows), rel=0.2)
 
 
 @pytest.mark.long
