@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import gc
-import sys
 import weakref
 
 import numpy as np
 import pytest
 
-from grader import index as indices
 from grader.index import index_of
 from tests.grader.two_causes import cause, cell, knowledge, step
 
@@ -106,17 +104,6 @@ def test_an_index_is_made_once_for_each_knowledge_and_goes_with_it():
     gc.collect()
     assert gone() is None
     assert index_of(first).knowledge == first
-
-
-def test_a_knowledge_may_go_after_its_index_was_forgotten(monkeypatch):
-    raised = []
-    monkeypatch.setattr(sys, "unraisablehook", raised.append)
-    made = knowledge()
-    index_of(made)
-    indices._cache.pop(id(made))
-    del made
-    gc.collect()
-    assert raised == []
 
 
 @pytest.mark.parametrize(

@@ -89,6 +89,7 @@ def test_what_was_reckoned_is_remembered_for_its_symptom_and_cause(sure):
 
 @pytest.mark.parametrize("of", ["host-fault", "bad-link"])
 def test_a_search_ends_once_any_cause_is_sure_though_more_could_be_learnt(of):
-    again = index(telling("sure", 1.0, 0.0), telling("again", 0.999, 0.001, minutes=5))
-    assert [one.step for one in best_path(again, None, of)] == ["sure"]
+    """Either finding of the first step leaves 4 to 5 in a hundred in doubt."""
+    again = index(telling("first", 0.975, 0.025), telling("again", 0.975, 0.025, minutes=5))
+    assert [one.step for one in best_path(again, None, of)] == ["first"]
     assert expected_minutes(again, None, of, ENOUGH_CERTAINTY) == pytest.approx(4)

@@ -354,3 +354,21 @@ def test_one_reading_is_enough_to_support_a_cause_and_none_is_not(knowledge):
 
     assert caught(SLOW) == 1
     assert caught() == 0
+
+
+def test_the_right_move_with_an_unclear_answer_earns_a_part_and_is_told_so(knowledge):
+    split = mark(swapped(SPLIT, {**SPLIT, **UNCLEAR}), knowledge, "split")
+    assert split.score == 0.5
+    assert split.why.endswith(": the right question, but the answer stayed inconclusive.")
+    bisect = mark(swapped(BISECT, {**BISECT, **UNCLEAR}), knowledge, "bisect")
+    said = "The microbenchmark was the right move, but it stayed inconclusive."
+    assert (bisect.score, bisect.why) == (0.6, said)
+
+
+def test_measures_and_alerts_are_told_in_one_breath(knowledge):
+    said = {"kind": "prevent", "measures": ["link-metrics"], "alerts": [{"metric": "busbw", "threshold": 0.7}]}
+    events = [said if e["kind"] == "prevent" else e for e in SOUND]
+    assert mark(events, known(knowledge, *histories()), "prevention").why == (
+        "Of your measures, “link-metrics” would have shown it. On recorded runs your alert on bus bandwidth caught it "
+        "8 of 8 times, at the first faulty point, with no false alarm."
+    )

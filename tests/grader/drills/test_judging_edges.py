@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from grader.drills import making
-from grader.drills.base import Sketch, Slip, Tidy, figures
+from grader.drills.base import LEVELS, Law, Sketch, Slip, Tidy, figures
 from grader.drills.judging import judge
 from grader.drills.making import drill
 from grader.drills.picking import Pick
@@ -74,6 +74,12 @@ def test_a_share_is_never_a_prefix_off():
     assert found("500", kind="factor", answer=0.5, slips=()) == ("slip", "prefix")
 
 
+def test_just_on_the_tolerance_is_within_it():
+    """Powers of two, so that nothing is rounded: a quarter more, and as much as a quarter less than it would be."""
+    for typed, verdict in (("125 s", "right"), ("80 s", "right"), ("125.1 s", "wrong"), ("79.9 s", "wrong")):
+        assert found(typed, tolerance=0.25, slips=()) == (verdict, None)
+
+
 WHOLE = {"kind": "count", "answer": 12.0, "tolerance": 0.0, "exact": True, "slips": (slip("root", 16.0),)}
 
 
@@ -85,6 +91,7 @@ def test_a_whole_number_is_right_or_not():
     assert found("15", **WHOLE) == ("wrong", None)
     assert found("12000", **WHOLE) == ("wrong", None)
     assert found("96", **WHOLE) == ("wrong", None)
+    assert found("12.0000000001", **WHOLE) == ("right", None)
     with pytest.raises(QuantityError, match=r"^A whole number is asked for, and 12\.25 is none\.$"):
         judge(Question(**WHOLE), "12.25")
 
@@ -97,7 +104,8 @@ def test_a_judgement_holds_the_value_and_how_far_off_it_is():
     assert judge(Question(slips=()), "100 ms").slip == slip("prefix", 0.1)
     in_bits = judge(Question(kind="data", slips=()), "800 B")
     assert in_bits.slip == slip("bits-for-bytes", 800.0)
-    assert judge(Question(), "101 s").off == pytest.approx(0.01)
+    right = judge(Question(), "101 s")
+    assert (right.verdict, right.value, right.off, right.slip) == ("right", 101.0, pytest.approx(0.01), None)
 
 
 def kept(*values, answer=100.0, exact=False, tolerance=0.03):
@@ -125,6 +133,7 @@ def test_what_cannot_be_typed_is_no_slip():
 def test_how_long_a_drill_may_take_and_how_exact_it_is_goes_by_its_level():
     assert making.TOLERANCE == {1: 0.03, 2: 0.04, 3: 0.05}
     assert making.SLOW_AFTER_S == {1: 60, 2: 120, 3: 180}
+    assert (LEVELS, making.LARGEST_SEED) == ((1, 2, 3), 2_147_483_647)
     assert [drill(f"ring-all-reduce/{level}", 1).tolerance for level in (1, 2, 3)] == [0.03, 0.04, 0.05]
     assert (drill("global-batch/1", 1).tolerance, drill("global-batch/1", 1).exact) == (0.0, True)
 
@@ -211,3 +220,11 @@ def test_what_is_told_is_rounded_as_a_person_would_say_it():
 def test_days_are_seconds_in_a_drill():
     found = figures(QUANTITIES["training-days"], params=1e9, tokens=86400e3, gpus=1, achieved=8e12)
     assert found == {"days": pytest.approx(86400.0)}
+
+
+def test_a_law_remembers_what_the_drill_asked_and_not_what_its_slips_did():
+    law = Law(QUANTITIES["fraction-of-floor"])
+    assert law.args == {}
+    assert law(observed=20.0, floor=8.0)["ratio"] == 0.4
+    assert law(observed=20.0, floor=4.0)["ratio"] == 0.2
+    assert law.args == {"observed": 20.0, "floor": 8.0}
