@@ -267,6 +267,33 @@ def upright(value: float, text: str, *, role: str = "ink") -> tuple[dict[str, An
     return line, note
 
 
+def level(value: float, text: str, *, role: str = "ink") -> tuple[dict[str, Any], dict[str, Any]]:
+    """A line across the figure at the height `value`, with its name at the right end above it."""
+    line = {
+        "type": "line",
+        "xref": "paper",
+        "yref": "y",
+        "x0": 0,
+        "x1": 1,
+        "y0": value,
+        "y1": value,
+        "layer": "above",
+        "line": {"color": f"role:{role}", "width": 2, "dash": "dot"},
+    }
+    note = {
+        "xref": "paper",
+        "yref": "y",
+        "x": 1,
+        "y": value,
+        "yanchor": "bottom",
+        "xanchor": "right",
+        "showarrow": False,
+        "text": text,
+        "font": {"size": 13, "color": f"role:{role}"},
+    }
+    return line, note
+
+
 def matrix(
     down: Sequence[str],
     across: Sequence[str],

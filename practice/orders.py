@@ -10,9 +10,10 @@ from gpu_worker.probes import PROBES
 from gpu_worker.probes.base import variants
 from grader.transcript import variant_id
 from grader.units import Kind, QuantityError, parse_quantity
-from practice import places
+from practice import alerts, places
 from practice.errors import NotNow, Slip
 from practice.progress import Progress
+from scenarios import alert_trials
 from scenarios.causes import CAUSES
 from scenarios.errors import did_you_mean
 from scenarios.format import Scenario
@@ -218,7 +219,9 @@ def fix(post: Post, scenario: Scenario, progress: Progress) -> list[Draft]:
 
 def prevent(post: Post, scenario: Scenario, progress: Progress) -> list[Draft]:
     measures = _some_of(post.getlist("measures"), [measure.id for measure in scenario.measures], "measures")
-    return [Draft("prevent", {"measures": measures})]
+    written = alerts.kept(post, alert_trials.recorded(scenario.table))
+    body: dict[str, Any] = {"measures": measures}
+    return [Draft("prevent", body | ({"alerts": [one.said() for one in written]} if written else {}))]
 
 
 READERS: dict[str, Reader] = {

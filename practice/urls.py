@@ -18,6 +18,7 @@ urlpatterns = [
     path("attempts/<uuid:id>/evidence/<uuid:evidence_id>/reading.csv", evidence.as_csv, name="evidence_csv"),
     path("attempts/<uuid:id>/evidence/<uuid:evidence_id>/report", evidence.report, name="report"),
     path("attempts/<uuid:id>/conclusion/", conclusion.page, name="conclusion"),
+    path("attempts/<uuid:id>/alerts/try", conclusion.try_alert, name="try_alert"),
     path("attempts/<uuid:id>/scorecard/", scorecard.page, name="scorecard"),
     path("attempts/<uuid:id>/transcript.json", scorecard.transcript, name="transcript"),
     path("drills/", drills.home, name="drills"),

@@ -5,12 +5,13 @@ from __future__ import annotations
 import functools
 
 from gpu_worker.alerts import joined_trial
+from gpu_worker.metrics import METRICS
 from gpu_worker.specs import WholeRun
 from grader.alerts import Alert, BackTest, Trial, back_test
 from grader.knowledge import Knowledge
 from scenarios import bank
 from scenarios.causes import HEALTHY
-from scenarios.instances import NOTHING
+from scenarios.instances import NOTHING, Instance
 from scenarios.offered import JOB
 
 Histories = tuple[tuple[str, str, tuple[WholeRun, ...], WholeRun | None], ...]
@@ -40,13 +41,37 @@ def trials(table: str, metric: str) -> tuple[Trial, ...]:
     return tuple(joined_trial(id, metric, healthy, faulted, cause) for id, cause, healthy, faulted in _histories(table))
 
 
+@functools.lru_cache(maxsize=64)
+def healthy_trial(table: str, metric: str) -> Trial:
+    """All healthy instances' runs in a row: how quiet a metric is while nothing is wrong."""
+    return joined_trial(HEALTHY, metric, _healthy_runs(table), None, HEALTHY)
+
+
+def recorded(table: str) -> tuple[str, ...]:
+    """The metrics that the table's healthy runs hold; none where its incidents are about no training job."""
+    return tuple(metric for metric in METRICS if healthy_trial(table, metric).streams)
+
+
+def trials_of(table: str, metric: str, cause: str) -> tuple[Trial, ...]:
+    """The histories of one cause, and that of nothing."""
+    return tuple(trial for trial in trials(table, metric) if trial.fault in (cause, None))
+
+
 @functools.lru_cache(maxsize=4)
 def _histories(table: str) -> Histories:
-    ran = [one.instance for one in bank.heads(table) if (NOTHING, JOB) in one.held and not one.instance.pair]
     histories = [
         (one.id, one.cause, (bank.baseline(table, one),), bank.whole_run(table, one.id, JOB))
-        for one in ran
+        for one in _ran(table)
         if not one.is_healthy
     ]
-    healthy = tuple(bank.whole_run(table, one.id, JOB) for one in ran if one.is_healthy)
+    healthy = _healthy_runs(table)
     return (*histories, *([(HEALTHY, HEALTHY, healthy, None)] if healthy else []))
+
+
+@functools.lru_cache(maxsize=4)
+def _healthy_runs(table: str) -> tuple[WholeRun, ...]:
+    return tuple(bank.whole_run(table, one.id, JOB) for one in _ran(table) if one.is_healthy)
+
+
+def _ran(table: str) -> list[Instance]:
+    return [one.instance for one in bank.heads(table) if (NOTHING, JOB) in one.held and not one.instance.pair]

@@ -78,7 +78,7 @@ class Tried:
 def mark(case: Case) -> Mark:
     """Share of the chosen measures that would have caught the cause, or the cause that the evidence supported; the
     back-test of the alerts written; where there are both, half and half."""
-    its, made = case.its(PreventionSettings), case.timeline.events(Prevent)
+    its, made = case.its(PreventionSettings), _last(case)
     if not case.index.knowledge.measures and not case.index.knowledge.metrics:
         return not_applicable(its.words.not_offered)
     parts = [part for part in (_measures(case, made), _alerts(case)) if part is not None]
@@ -90,8 +90,13 @@ def mark(case: Case) -> Mark:
 
 
 def tried_alerts(case: Case) -> list[Tried]:
-    """Every alert written, each by itself, on the cause that it shows best."""
+    """Every alert said last, each by itself, on the cause that it shows best."""
     return [one for said, metric in _said(case) if (one := _best(case, [(said, metric)])) is not None]
+
+
+def _last(case: Case) -> list[tuple[int, Prevent]]:
+    """What was said last counts: who says it again has changed it."""
+    return case.timeline.events(Prevent)[-1:]
 
 
 def _measures(case: Case, made: list[tuple[int, Prevent]]) -> tuple[float, str] | None:
@@ -120,10 +125,10 @@ Said = tuple[tuple[int, AlertSaid], MetricKnowledge]
 
 
 def _said(case: Case) -> list[Said]:
-    """Every alert written, each once, with its metric. Without histories there is nothing to try it on."""
+    """Every alert said last, each once, with its metric. Without histories there is nothing to try it on."""
     metrics = {metric.id: metric for metric in case.index.knowledge.metrics}
     found: dict[AlertSaid, int] = {}
-    for number, event in case.timeline.events(Prevent):
+    for number, event in _last(case):
         for alert in event.alerts:
             found.setdefault(alert, number)
     return [((number, alert), metrics[alert.metric]) for alert, number in found.items() if alert.metric in metrics]

@@ -42,6 +42,7 @@ def answer(
     if not request.htmx:  # type: ignore[attr-defined]
         return render(request, PAGES[bench.here], {"bench": bench, "said": said}, status=status)
     context = {"bench": bench, "oob": True, **more}
-    parts = [render_to_string(f"practice/panels/{panel}.html", context, request) for panel in panels]
+    everywhere = ["coach"] if bench.coach else []
+    parts = [render_to_string(f"practice/panels/{panel}.html", context, request) for panel in [*panels, *everywhere]]
     parts.append(render_to_string("practice/panels/said.html", {"said": said}, request))
     return HttpResponse("\n".join([extra, *parts]), status=status)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -9,13 +10,16 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from practice import draws
+from gpu_worker.metrics import METRICS
+from practice import alerts, draws
+from practice.errors import Slip
 from practice.models import Attempt
 from practice.orders import families
 from practice.progress import fold
 from practice.transcripts import transcript_of
 from practice.views.common import own_attempt
 from practice.workbench.scorecard import Debrief, debrief
+from practice.workbench.typed import Typed
 
 
 @require_safe
@@ -25,11 +29,28 @@ def page(request: HttpRequest, id: UUID) -> HttpResponse:
     if not attempt.is_closed:
         return redirect("practice:attempt", attempt.pk)
     scenario = draws.scenario_of(attempt)
-    context = {"attempt": attempt, "scenario": scenario, "card": _debrief(attempt), "now": timezone.now()}
+    context = {
+        "attempt": attempt,
+        "scenario": scenario,
+        "card": _debrief(attempt, _asked(request)),
+        "now": timezone.now(),
+    }
     return render(request, "practice/scorecard.html", context)
 
 
-def _debrief(attempt: Attempt) -> Debrief:
+def _asked(request: HttpRequest) -> Typed:
+    """An alert to try on the recorded incidents, from the page's address: nothing of it is kept or scored."""
+    if "alert-threshold" not in request.GET:
+        return Typed()
+    slips: Mapping[str, str] = {}
+    try:
+        alerts.being_written(request.GET, tuple(METRICS))
+    except Slip as slip:
+        slips = slip.fields
+    return Typed("prevent", request.GET, slips)
+
+
+def _debrief(attempt: Attempt, asked: Typed) -> Debrief:
     scenario = draws.scenario_of(attempt)
     progress = fold(attempt.events.all(), families(scenario))
     knowledge = draws.knowledge_of(scenario)
@@ -40,6 +61,7 @@ def _debrief(attempt: Attempt) -> Debrief:
         progress,
         knowledge,
         attempt.draw.fraction_of_floor,
+        asked,
     )
 
 

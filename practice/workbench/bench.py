@@ -17,7 +17,7 @@ from practice import draws, steps, words
 from practice.models import Attempt
 from practice.orders import families
 from practice.progress import Progress, fold
-from practice.workbench import board, brief, cards, conclusion, palette
+from practice.workbench import board, brief, cards, coach, conclusion, palette
 from practice.workbench.cards import Card
 from practice.workbench.tokens import fresh
 from practice.workbench.typed import Typed
@@ -72,6 +72,7 @@ class Bench:
     notes: dict[str, Any]
     pending: int
     form_error: str
+    coach: coach.Coach | None
     conclusion: dict[str, Any]
 
     @cached_property
@@ -133,6 +134,7 @@ def bench(attempt: Attempt, *, now: datetime, typed: Typed | None = None, here: 
         notes=notes(progress, typed),
         pending=0 if closed else pending,
         form_error=form_error(typed),
+        coach=coach.coach(scenario, progress, here=here, closed=closed),
         conclusion=conclude(scenario, progress, pending, typed) if here == "conclusion" else {},
     )
 

@@ -10,7 +10,7 @@ from gpu_worker.probes.base import variants
 from grader.transcript import variant_id
 from practice import orders, places, words
 from practice.progress import Line, Progress
-from practice.workbench import board
+from practice.workbench import alerting, board
 from practice.workbench.typed import Typed
 from scenarios.causes import CAUSES
 from scenarios.format import Scenario
@@ -211,6 +211,7 @@ def variant_label(step: str, with_: dict[str, str]) -> str:
 class Prevention:
     at_s: float | None
     measures: tuple[Option, ...]
+    alerts: alerting.Builder | None
     error: str
 
 
@@ -218,7 +219,8 @@ def prevention(scenario: Scenario, progress: Progress, typed: Typed) -> Preventi
     typed, said = typed.of("prevent"), progress.prevention
     chosen = set(typed.post.getlist("measures") if typed.kind else (said.body["measures"] if said else ()))
     measures = tuple(Option(m.id, m.title, m.id in chosen, m.description) for m in scenario.measures)
-    return Prevention(said.at_s if said else None, measures, " ".join(typed.slips.values()))
+    elsewhere = " ".join(text for field, text in typed.slips.items() if not field.startswith("alert-"))
+    return Prevention(said.at_s if said else None, measures, alerting.builder(scenario.table, said, typed), elsewhere)
 
 
 @dataclass(frozen=True)

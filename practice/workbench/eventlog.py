@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from practice import orders, places, words
+from practice import alerts, orders, places, words
 from practice.progress import Line, Progress
 from practice.workbench import board
 from scenarios.causes import CAUSES
@@ -86,7 +86,9 @@ def fact(line: Line, progress: Progress, scenario: Scenario) -> str:
 
 def measures(line: Line, progress: Progress, scenario: Scenario) -> str:
     known = {measure.id: measure.title for measure in scenario.measures}
-    return ", ".join(known.get(one, one) for one in line.body["measures"]) or "none"
+    watched = [one for one in map(alerts.of_event, line.body.get("alerts", ())) if one is not None]
+    said = [*(known.get(one, one) for one in line.body["measures"]), *(f"alert: {one.sentence}" for one in watched)]
+    return ", ".join(said) or "none"
 
 
 def expect(line: Line, progress: Progress, scenario: Scenario) -> str:

@@ -14,7 +14,9 @@ from grader.units import QuantityError, format_quantity, parse_quantity
 from practice import markdown, places, words
 from practice.progress import Line, Progress
 from practice.workbench import figures
+from practice.workbench.alerting import Afterwards, afterwards
 from practice.workbench.eventlog import Entry, entries
+from practice.workbench.typed import Typed
 from scenarios.causes import CAUSES
 from scenarios.format import Scenario
 from scenarios.instances import Instance, accepted_places
@@ -118,6 +120,7 @@ class Debrief:
     verifications: tuple[Mapping[str, Any], ...]
     dimensions: tuple[tuple[str, Mapping[str, Any]], ...]
     log: tuple[Entry, ...]
+    alerts: Afterwards | None
     body: Mapping[str, Any]
 
 
@@ -128,8 +131,9 @@ def debrief(
     progress: Progress,
     knowledge: Knowledge,
     fraction: float,
+    typed: Typed,
 ) -> Debrief:
-    """`body` is the stored scorecard; `fraction` the measured fraction of the floor."""
+    """`body` is the stored scorecard; `fraction` the measured fraction of the floor; `typed` an alert to try."""
     at = {line.index: line.at_s for line in progress.lines}
     heads, beliefs = belief_table(body, instance.cause)
     return Debrief(
@@ -163,6 +167,7 @@ def debrief(
         ),
         dimensions=tuple(body["dimensions"].items()),
         log=entries(progress, scenario),
+        alerts=afterwards(body.get("alerts", ()), instance, typed),
         body=body,
     )
 

@@ -120,3 +120,16 @@ def test_the_same_alert_said_twice_is_one(knowledge):
     assert len(mark(knowledge, window=2)[1].alerts) == 1
     said = {"kind": "prevent", "measures": [], "alerts": [{"metric": "busbw", "threshold": 0.7}] * 2}
     assert len(grade(transcript(swapped(PREVENT, said)), known(knowledge, *histories())).alerts) == 1
+
+
+def test_what_was_said_last_counts(knowledge):
+    """The page offers to change it: what was said before is taken back."""
+    useless = {"kind": "prevent", "measures": ["restart-often"], "alerts": [{"metric": "busbw", "threshold": 0.1}]}
+    once = grade(transcript(SOUND), known(knowledge, *histories()))
+    for measures in knowledge.measures:
+        if "degraded-link" not in measures.catches:
+            useless["measures"] = [measures.id]
+    changed = grade(transcript(swapped(PREVENT, useless, PREVENT)), known(knowledge, *histories()))
+    assert changed.criteria["prevention"].score == once.criteria["prevention"].score == 1
+    assert changed.alerts == ()
+    assert grade(transcript(swapped(PREVENT, PREVENT, useless)), knowledge).criteria["prevention"].score < 1
