@@ -304,10 +304,13 @@ def _event_error(error: ValidationError, index: int, kind: str, model: type[Base
 
 def _first_problem(error: ValidationError, model: type[BaseModel]) -> tuple[str, str]:
     first = error.errors(include_url=False)[0]
+    is_extra = first["type"] == "extra_forbidden"
     # Branches of a union are listed with the union's tags in the path: keep what a person wrote.
-    path = [str(part) for part in first["loc"] if isinstance(part, int) or str(part).replace("_", "").isalnum()]
-    field = ".".join(path) or "(whole)"
-    if first["type"] == "extra_forbidden":
+    path = [part for part in first["loc"] if isinstance(part, int) or part.replace("_", "").isalnum()]
+    if is_extra and first["loc"][-1] not in path:
+        path.append(first["loc"][-1])
+    field = ".".join(map(str, path))
+    if is_extra:
         allowed = ", ".join(sorted(info.alias or name for name, info in model.model_fields.items()))
         return field, f"is not a field here; the fields are {allowed}"
     if first["type"] == "missing":

@@ -114,13 +114,13 @@ def _data_units() -> dict[str, tuple[str, float]]:
 @cache
 def registry() -> pint.UnitRegistry[Any]:
     """An empty pint registry with seconds, bits, bytes, bits a second, FLOP and plain numbers; nothing else."""
-    units: pint.UnitRegistry[Any] = pint.UnitRegistry(None, cache_folder=None)
+    units: pint.UnitRegistry[Any] = pint.UnitRegistry(None)
     for line in (
-        "second = [time] = s",
-        "bit = [data] = b",
-        "byte = 8 bit = B",
-        "bit_per_second = [rate] = bps",
-        "byte_per_second = 8 bit_per_second = Bps",
+        "second = [time]",
+        "bit = [data]",
+        "byte = 8 bit",
+        "bit_per_second = [rate]",
+        "byte_per_second = 8 bit_per_second",
         "flop = [compute]",
         "flop_per_second = [compute_rate]",
         "one = []",
@@ -199,7 +199,7 @@ def _clean(text: str, kind: Kind) -> str:
     # Before anything else: a pasted file must cost nothing.
     if len(text) > MAX_CHARACTERS:
         raise QuantityError(f"That is {len(text):,} characters; a quantity has at most {MAX_CHARACTERS}. {_hint(kind)}")
-    cleaned = text.replace("\u00a0", " ").replace("\u202f", " ").replace("\u2212", "-").strip().lstrip("~≈").strip()
+    cleaned = text.replace("\u2212", "-").strip().lstrip("~≈").strip()
     if not cleaned:
         raise QuantityError(f"Nothing was typed. {_hint(kind)}")
     if "," in cleaned:

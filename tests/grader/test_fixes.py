@@ -14,6 +14,7 @@ KNOWN = {
     "cure-both": {"host-fault": "cures", "bad-link": "cures"},
     "ease-host": {"host-fault": "mitigates", "bad-link": "cures"},
     "harm-link": {"host-fault": "cures", "bad-link": "harms"},
+    "only-harm": {"bad-link": "harms"},
     "idle": {},
 }
 FIXES = (
@@ -67,7 +68,7 @@ def test_the_least_of_the_effects_on_two_causes_counts_in_either_order():
         assert effect("cure-both", *causes) == "cures"
         assert effect("ease-host", *causes) == "mitigates"
         assert effect("cure-host", *causes) == "nothing"
-        assert effect("harm-link", *causes) == "harms"
+        assert effect("harm-link", *causes) == effect("only-harm", *causes) == "harms"
     assert effect("cure-host", "host-fault", thrown=("bad-link",)) == "nothing"
 
 

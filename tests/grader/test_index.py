@@ -104,3 +104,16 @@ def test_an_index_is_made_once_for_each_knowledge_and_goes_with_it():
     gc.collect()
     assert gone() is None
     assert index_of(first).knowledge == first
+
+
+@pytest.mark.parametrize(
+    ("family", "kind", "late"),
+    [
+        ("host", "rank", True), ("host", "host", True), ("input", "rank", True), ("input", "host", True),
+        ("host", "none", False), ("input", "none", False), ("fabric", "rank", False), ("job", "host", False),
+        ("host", "link", False),
+    ],
+)  # fmt: skip
+def test_a_rank_is_late_by_a_fault_of_one_rank_or_host_or_of_its_input(family, kind, late):
+    one = cause("one", family, 1).model_copy(update={"place_kind": kind})
+    assert index_of(knowledge(causes=(one, cause("bad-link", "fabric", 1)))).late_ranks.tolist() == [late, False]

@@ -80,7 +80,9 @@ def test_a_lucky_answer_stays_capped_until_the_cap_is_lifted_with_a_reason(lucky
     marks = [said("rule-outs", 1.0), said("split", 1.0), said("bisect", 1.0)]
     assert with_overrides(lucky, marks).total == lucky.cap == 0.30
     lifted = CapLifted(reason="Talked the readings through on the whiteboard.", by="ivan")
-    assert with_overrides(lucky, marks, lifted).total > 0.5
+    free = with_overrides(lucky, marks, lifted)
+    assert free.total > 0.5
+    assert free.cap_lifted == lifted
     with pytest.raises(ValidationError, match="reason"):
         CapLifted(reason=" ", by="ivan")
 

@@ -85,3 +85,11 @@ def test_what_was_reckoned_is_remembered_for_its_symptom_and_cause(sure):
     assert best_path(sure, "below", "host-fault") is first
     assert best_path(sure, "below", "bad-link")[0].finding == "b"
     assert best_path(sure, None, "host-fault") is not first
+
+
+@pytest.mark.parametrize("of", ["host-fault", "bad-link"])
+def test_a_search_ends_once_any_cause_is_sure_though_more_could_be_learnt(of):
+    """Either finding of the first step leaves 4 to 5 in a hundred in doubt."""
+    again = index(telling("first", 0.975, 0.025), telling("again", 0.975, 0.025, minutes=5))
+    assert [one.step for one in best_path(again, None, of)] == ["first"]
+    assert expected_minutes(again, None, of, ENOUGH_CERTAINTY) == pytest.approx(4)

@@ -180,3 +180,27 @@ def test_runs_that_lie_closer_than_predicted_pass():
     close = np.linspace(-0.01, 0.01, 12)[:, None]
     found = predictive.check_fit(close, np.array([[1.0]]))
     assert found.fits and found.p > 0.5
+
+
+@pytest.mark.parametrize(
+    ("pit", "wide"),
+    [
+        ([0.5] * 20, True), ([0.6] * 20, True), ([0.4] * 20, True), ([0.001, 0.999] * 10, False),
+        ([0.05 * at + 0.025 for at in range(20)], False),
+    ],
+)  # fmt: skip
+def test_only_runs_that_keep_to_the_middle_were_predicted_too_widely(pit, wide):
+    """Where each run falls among what the others predict: in the middle, at the ends, or anywhere."""
+    assert predictive._is_too_wide(np.array(pit)) is wide
+
+
+def test_readings_apart_have_the_product_of_their_densities_each_in_its_own_units():
+    data = np.column_stack([RUNS[:, 0], 100 * np.tile([0.5, -0.5], 5)])
+    blocks = predictive.fit_blocks(data, np.diag([0.5, 5000.0]))
+    points = np.array([[0.3, 40.0], [-2.0, 0.0], [5.0, 500.0]])
+    wanted = sum(
+        stats.t.logpdf(points[:, at], block.df, loc=block.mean[0], scale=math.sqrt(block.shape[0, 0]))
+        for at, block in enumerate(blocks)
+    )
+    assert len(blocks) == 2
+    assert predictive._predictive_log_density(blocks, points) == pytest.approx(wanted)

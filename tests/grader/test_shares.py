@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from grader.criteria import prevention
 from grader.grade import case_of
+from grader.knowledge import MeasureKnowledge
 from grader.rubric import Rubric
 from scenarios import rubrics
 from tests.grader import recovery, two_causes
@@ -160,6 +162,7 @@ def test_in_recovery_the_first_settled_audit_generation_and_replay_are_credited(
     assert credited("replay", events, recovery.knowledge()) == [3]
     assert credited("generation", [{**contents, **UNCLEAR}], recovery.knowledge()) == [0]
     assert credited("replay", [contents], recovery.knowledge()) == []
+    assert credited("replay", [{**replay, **UNCLEAR}, replay], recovery.knowledge()) == [0]
 
 
 def floors(knowledge, *quantities, accepted=True):
@@ -296,3 +299,76 @@ def test_a_step_that_tells_both_is_not_held_against_the_one_that_told(knowledge)
 def test_a_scorecard_names_the_revision_of_its_rubric(knowledge):
     rubric = Rubric(name="x", revision=3, weights={"split": 1.0})
     assert grade(transcript([]), knowledge, rubric).rubric_revision == 3
+
+
+def test_two_families_that_the_readings_speak_against_earn_nothing(knowledge):
+    both = swapped(DIAGNOSE, {**DIAGNOSE, "causes": ["throttled-rank", "no-overlap"], "confidence": None})
+    assert mark(both, knowledge, "diagnosis").score == pytest.approx(0, abs=0.01)
+
+
+def test_the_cause_that_the_readings_spoke_for_is_told_though_it_is_the_last_of_all(knowledge):
+    """At the floor, alike and overlapped: that the comparison changed, the last of the causes."""
+    reads = [{"kind": "step", "step": step, "finding": finding} for step, finding in (
+        ("overlap-trace", "overlapped"), ("placement-map", "as-before"))]  # fmt: skip
+    bisected = {**BISECT, "finding": "at-floor"}
+    named = {**DIAGNOSE, "causes": ["no-overlap"], "where": None}
+    made = transcript([SPLIT, bisected, *reads, named, CLOSE], causes=["no-overlap"], symptom="inconclusive")
+    found = grade(made, knowledge, Rubric(name="x", weights={"diagnosis": 1.0})).criteria["diagnosis"]
+    assert found.why.endswith("; it supported comparison changed more.")
+    assert found.score < 0.2
+
+
+def test_a_short_way_from_free_to_lost_is_walked_in_whole():
+    assert [prevention._beyond(value, 4, 4.5) for value in (4, 4.25, 4.5, 5)] == [0, 0.5, 1, 1]
+    assert [prevention._beyond(value, 4, 4) for value in (4, 4.01)] == [0, 1]
+
+
+def two(*events, measures):
+    """The prevention of an attempt at two causes of which the host's fault is the truth, and thrice as likely."""
+    steps = (
+        two_causes.step("look", ("a", "b"), {"host-fault": {"a": 0.5, "b": 0.5}, "bad-link": {"a": 0.6, "b": 0.4}}),
+    )
+    known_ = two_causes.knowledge(steps=steps, measures=measures)
+    made = {"scenario": "two", "causes": ["host-fault"], "events": [{"at_s": 0, **event} for event in events]}
+    return grade(made, known_, Rubric(name="x", weights={"prevention": 1.0})).criteria["prevention"].score
+
+
+def test_a_measure_against_what_was_named_counts_only_where_readings_supported_it():
+    """After `a` the link has two fifths of what the host has: less than half."""
+    for_link, for_host = (
+        MeasureKnowledge(id=cause, title=cause, catches=(cause,)) for cause in ("bad-link", "host-fault")
+    )
+    look = {"kind": "step", "step": "look", "finding": "a"}
+    named = {"kind": "diagnose", "causes": ["bad-link"]}
+    prevent = {"kind": "prevent", "measures": ["bad-link"]}
+    assert two(look, named, prevent, measures=(for_link,)) == 0
+    assert two(look, prevent, measures=(for_link,)) == 0
+    assert two(look, named, {"kind": "prevent", "measures": ["host-fault"]}, measures=(for_host,)) == 1
+
+
+def test_one_reading_is_enough_to_support_a_cause_and_none_is_not(knowledge):
+    def caught(*before):
+        said = {"kind": "prevent", "measures": ["step-time-distributions"]}
+        named = {**DIAGNOSE, "causes": ["throttled-rank"], "where": None}
+        return mark([*before, named, said], knowledge, "prevention").score
+
+    assert caught(SLOW) == 1
+    assert caught() == 0
+
+
+def test_the_right_move_with_an_unclear_answer_earns_a_part_and_is_told_so(knowledge):
+    split = mark(swapped(SPLIT, {**SPLIT, **UNCLEAR}), knowledge, "split")
+    assert split.score == 0.5
+    assert split.why.endswith(": the right question, but the answer stayed inconclusive.")
+    bisect = mark(swapped(BISECT, {**BISECT, **UNCLEAR}), knowledge, "bisect")
+    said = "The microbenchmark was the right move, but it stayed inconclusive."
+    assert (bisect.score, bisect.why) == (0.6, said)
+
+
+def test_measures_and_alerts_are_told_in_one_breath(knowledge):
+    said = {"kind": "prevent", "measures": ["link-metrics"], "alerts": [{"metric": "busbw", "threshold": 0.7}]}
+    events = [said if e["kind"] == "prevent" else e for e in SOUND]
+    assert mark(events, known(knowledge, *histories()), "prevention").why == (
+        "Of your measures, “link-metrics” would have shown it. On recorded runs your alert on bus bandwidth caught it "
+        "8 of 8 times, at the first faulty point, with no false alarm."
+    )

@@ -145,6 +145,7 @@ def test_the_order_in_which_runs_were_taken_changes_nothing():
     by_run = lambda row: row["run_id"][::-1]  # noqa: E731
     causes = sorted(rows, key=lambda row: (rows.index(row) // (15 * 10), by_run(row)))
     assert tables.build(causes, simulated.rules()).digest == simulated.built().digest
+    assert len(simulated.built().digest) == 16
 
 
 def test_held_out_loss_is_lower_where_the_probe_tells():
@@ -368,3 +369,16 @@ def test_configuration_reads_are_not_tempered():
         for name in ("one", "other") for cause in "ab" for number in range(8)
     ]  # fmt: skip
     assert tables.build(rows, {"one": SWITCH, "other": SWITCH}).tempering == {}
+
+
+def test_the_spread_within_causes_is_pooled_over_the_runs_less_the_causes():
+    """Two runs of one cause a unit apart from their mean, one run of another: one degree of freedom."""
+    by_cause = {
+        "a": calibration._Sample(("1", "2"), np.array([[0.0], [2.0]]), ("x", "x")),
+        "b": calibration._Sample(("3",), np.array([[9.0]]), ("x",)),
+    }
+    assert calibration._covariance_within(by_cause).tolist() == [[pytest.approx(2.0)]]
+    four = {**by_cause, "b": calibration._Sample(("3", "4"), np.array([[7.0], [9.0]]), ("x", "x"))}
+    assert calibration._covariance_within(four).tolist() == [[pytest.approx(2.0)]]
+    alone = {"b": by_cause["b"]}
+    assert calibration._covariance_within(alone).tolist() == [[pytest.approx(0.0, abs=1e-12)]]

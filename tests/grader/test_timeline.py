@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from grader.alerts import Stream, Trial
 from grader.grade import case_of
 from grader.transcript import TranscriptError
 from tests.grader import two_causes
@@ -193,3 +194,33 @@ def test_a_step_says_its_finding_in_a_sentence(knowledge):
     worded = knowledge.steps[0].model_copy(update={"sentences": {"even": "No rank is slow."}})
     card = grade(transcript([SPLIT]), knowledge.model_copy(update={"steps": (worded, *knowledge.steps[1:])}))
     assert card.steps[0].finding_sentence == "No rank is slow."
+
+
+@pytest.mark.parametrize(
+    ("alarms", "points", "said"),
+    [
+        (1, 2000, "0.5 false alarms"), (1, 1000, "1 false alarms"), (3, 2000, "2 false alarms"),
+        (9, 1000, "9 false alarms"), (0, 1000, "no false alarm"),
+    ],
+)  # fmt: skip
+def test_false_alarms_are_told_in_whole_numbers_from_one_on(alarms, points, said, knowledge):
+    """The faulty run has ten healthy points, a long healthy one all the others."""
+    at = tuple(map(float, range(1, points - 10 + 1)))
+    values = [1.0] * len(at)
+    for number in range(alarms):
+        values[20 * number + 5] = 0.4
+    faulty, long = history(0, "degraded-link"), Trial("long", None, (Stream("all ranks", at, tuple(values), None),))
+    mark, _ = prevented(known(knowledge, faulty, long), {})
+    assert f", with {said}" in mark.why
+
+
+def test_a_delay_of_two_points_is_told_as_two(knowledge):
+    soon = known(knowledge, history(0, "degraded-link"))
+    assert "1 of 1 times, after 2 points, with" in prevented(soon, {"window": 2})[0].why
+    assert "1 of 1 times, at the first faulty point, with" in prevented(soon, {"window": 1})[0].why
+
+
+def test_an_alarm_at_the_very_beginning_is_the_soonest(knowledge):
+    """Of a run that is ill from its first point, which stands at no seconds."""
+    ill = Trial("ill", "degraded-link", (Stream("all ranks", (0.0, 0.5, 1.0, 1.5), (0.4,) * 4, 0),))
+    assert "at the first faulty point" in prevented(known(knowledge, ill), {"window": 2}, {})[0].why

@@ -171,6 +171,10 @@ HEAD_FIELDS = "calibration, causes, conditions, events, places, revision, scenar
             ),
         ),
         (
+            transcript([{"kind": "close", "opened-at_s": 1}]),
+            ("event 0 (close): field opened-at_s: is not a field here; the fields are at_s, kind", 0, "opened-at_s"),
+        ),
+        (
             {"scenario": "x", "events": [{"at_s": "soon", "kind": "applause"}]},
             (
                 "event 0 (applause): field at_s: must be a valid number, unable to parse string as a number",

@@ -90,6 +90,8 @@ SENTENCES = [
     (5.6, "time", f"A quantity is text. {TIME}"),
     ("-3 s", "time", f"A time must be more than zero, and -3 is not. {TIME}"),
     ("0", "count", f"A number must be more than zero, and 0 is not. {COUNT}"),
+    ("\u22123 s", "time", f"A time must be more than zero, and -3 is not. {TIME}"),
+    ("X5.6 s", "time", f"I cannot read “X5.6 s”. {TIME}"),
     ("5.6", "time", "5.6 of what? Write the unit too, for example 5.6 s."),
     ("1e400 s", "time", f"1e400 is larger than any number I can hold. {TIME}"),
     ("1e308 GB", "data", f"“1e308 GB” is outside anything a cluster has. {DATA}"),
@@ -113,6 +115,9 @@ EDGES = [
     ("1e-18 s", "time", 1e-18),
     (f"{'5.6 s':0>64}", "time", 5.6),
     ("≈ 5.6\u00a0s", "time", 5.6),
+    ("\u00a05.6\u202fs\u00a0", "time", 5.6),
+    ("1e\u22123 s", "time", 1e-3),
+    ("3 Mbyte", "data", 3e6),
     ("12", "factor", 12.0),
     ("50 %", "factor", 0.5),
     ("5 K", "count", 5e3),
@@ -129,7 +134,10 @@ LONG_AND_SHORT = [
     (999_999, "count", "999999"),
     (1e6, "count", "1 million"),
     (5e15, "count", "5,000 trillion"),
+    (1e18, "data", "1,000 PB"),
     (1e19, "data", "10,000 PB"),
+    (999_999e15, "data", "999,999 PB"),
+    (1e21, "data", "1e+06 PB"),
     (1e24, "data", "1e+09 PB"),
     (1e-12, "time", "0.001 ns"),
     (0.0, "data", "0 B"),
@@ -177,6 +185,14 @@ def test_zero_is_read_only_where_it_may_be():
     assert parse_quantity("0 s", "time", may_be_zero=True) == 0
     with pytest.raises(QuantityError, match="zero or more"):
         parse_quantity("-1 s", "time", may_be_zero=True)
+    with pytest.raises(QuantityError, match="outside"):
+        parse_quantity("1e-300 s", "time", may_be_zero=True)
+
+
+def test_the_registry_knows_what_was_put_into_it_and_no_stock_unit():
+    known = units.registry()
+    assert [name in known for name in ("second", "byte", "flop", "one")] == [True] * 4
+    assert [name in known for name in ("meter", "gilbert", "barn", "kg")] == [False] * 4
 
 
 @pytest.mark.parametrize(("text", "kind", "says"), REFUSED, ids=[text[:12] for text, _, _ in REFUSED])

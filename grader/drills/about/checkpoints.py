@@ -20,7 +20,7 @@ from grader.units import format_quantity as say
 
 TITLE = "Checkpoints and failures"
 SAVED = "BF16 weights and Adam's state, an FP32 copy with two moments"
-HOUR_S, MINUTE_S = 3600.0, 60.0
+HOUR_S = 3600.0
 
 
 @template(CHECKPOINT_SIZE, 1)
@@ -105,7 +105,7 @@ def pause_direct(pick: Pick, law: Law) -> Sketch:
             slip("averaged", size * 8 / max(written, storage_rate), "That is the faster side; the slower one decides."),
             slip("per-rank-for-total", size * 8 / writer_rate, "All ranks write at once."),
             slip("other-definition", size * 8 / (written + storage_rate), "Two sides of one flow do not add up."),
-            bits_for_bytes(time, 8),
+            bits_for_bytes(time),
         ),
     )
 
@@ -131,7 +131,7 @@ def pause_of_parameters(pick: Pick, law: Law) -> Sketch:
         (
             slip("averaged", other, "That is the faster side; the slower one decides."),
             bits_for_bytes(time, 1 / 8),
-            bits_for_bytes(time, 8),
+            bits_for_bytes(time),
             slip("gradients-saved", time * 16 / 14),
             slip("weights-alone", time / 7),
         ),

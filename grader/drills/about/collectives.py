@@ -34,7 +34,7 @@ def ring_direct(pick: Pick, law: Law) -> Sketch:
             slip("ring-factor", size * 8 / rate),
             slip("one-way-for-both", time / 2, "That is the reduce-scatter half; an all-gather as long follows it."),
             bits_for_bytes(time, 1 / 8),
-            bits_for_bytes(time, 8),
+            bits_for_bytes(time),
             slip("per-rank-for-total", time * ranks, "All ranks send at once: the time is that of one rank's bytes."),
         ),
     )
@@ -61,7 +61,7 @@ def ring_of_parameters(pick: Pick, law: Law) -> Sketch:
             slip("precision", time * 2, "That is the floor of FP32 gradients; BF16 has two bytes a number."),
             slip("step-left-out", time / BF16_BYTES, "Parameters are no bytes: each has two in BF16."),
             slip("ring-factor", size * 8 / rate),
-            bits_for_bytes(time, 8),
+            bits_for_bytes(time),
             bits_for_bytes(time, 1 / 8),
         ),
     )
@@ -98,9 +98,10 @@ def collective_direct(pick: Pick, law: Law) -> Sketch:
     floor = law(op=op, ranks=ranks, size=size, rate=rate)
     time, sent = floor["time"], floor["bytes_per_rank"]
     reduced = figures(COLLECTIVE, op="all-reduce", ranks=ranks, size=size, rate=rate)["time"]
+    article = "an" if op.startswith("a") else "a"
     return Sketch(
-        f"The whole array of a{'n' if op.startswith('a') else ''} {op} over {ranks} ranks is {size}; each rank's link "
-        f"carries {rate} one way. What is its wire floor?",
+        f"The whole array of {article} {op} over {ranks} ranks is {size}; each rank's link carries {rate} one way. "
+        "What is its wire floor?",
         "time",
         time,
         (
@@ -108,10 +109,10 @@ def collective_direct(pick: Pick, law: Law) -> Sketch:
             f"{sent * 8 / 1e9:.4g} Gb at {rate}: {say(time, 'time')}.",
         ),
         (
-            slip("both-for-one-way", reduced, f"2(n−1)/n is an all-reduce's; a {op} is one half of it."),
+            slip("both-for-one-way", reduced, f"2(n−1)/n is an all-reduce's; {article} {op} is one half of it."),
             slip("ring-factor", size * 8 / rate, "A rank keeps its own share: (n−1)/n of the array leaves it."),
             bits_for_bytes(time, 1 / 8),
-            bits_for_bytes(time, 8),
+            bits_for_bytes(time),
         ),
     )
 
@@ -136,7 +137,7 @@ def gathered_of_shards(pick: Pick, law: Law) -> Sketch:
             slip("gib-for-gb", time * 1e9 / 2**30),
             slip("total-for-per-rank", time / ranks, "One shard is what a rank starts with; it ends with all of them."),
             slip("both-for-one-way", time * 2, "2(n−1)/n is an all-reduce's; an all-gather is one half of it."),
-            bits_for_bytes(time, 8),
+            bits_for_bytes(time),
             bits_for_bytes(time, 1 / 8),
         ),
     )
@@ -187,7 +188,7 @@ def hierarchical_direct(pick: Pick, law: Law) -> Sketch:
             slip("step-left-out", time * nics, f"Every host has {nics} NICs, and each carries its share of the array."),
             slip("one-way-for-both", time / 2),
             bits_for_bytes(time, 1 / 8),
-            bits_for_bytes(time, 8),
+            bits_for_bytes(time),
         ),
     )
 

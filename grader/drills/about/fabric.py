@@ -132,7 +132,7 @@ def what_is_left_to_a_host(pick: Pick, law: Law) -> Sketch:
         (
             slip("step-left-out", host_rate, "The NIC can do that; the uplinks cannot, for all hosts at once."),
             slip("total-for-per-rank", uplinks * uplink_rate, "That is what all hosts have together."),
-            bits_for_bytes(left, 8),
+            bits_for_bytes(left),
         ),
     )
 

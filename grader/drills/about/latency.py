@@ -86,7 +86,7 @@ def size_of_the_knee(pick: Pick, law: Law) -> Sketch:
             f"{ranks} · {latency} · {say(rate, 'rate')}, divided by 8 for bytes: {say(knee, 'data')}.",
         ),
         (
-            bits_for_bytes(knee, 8),
+            bits_for_bytes(knee),
             slip(
                 "per-rank-for-total", knee / ranks, "That is where one hop breaks even; the ring has n times as many."
             ),

@@ -271,7 +271,7 @@ def tensor_traffic_in_time(pick: Pick, law: Law) -> Sketch:
         (
             slip("step-left-out", time / microbatches, "That is one microbatch; a step has several."),
             slip("one-way-for-both", time / 2, "That is forward alone, or two all-reduces a layer."),
-            bits_for_bytes(time, 8),
+            bits_for_bytes(time),
             slip("step-left-out", time / layers, "That is one layer."),
         ),
     )

@@ -192,3 +192,10 @@ def test_arguments_are_plain_numbers_and_words():
             assert all(
                 isinstance(item, int | float | str | bool) and not isinstance(item, np.generic) for item in items
             )
+
+
+def test_of_communication_more_than_a_fifth_is_always_left_to_wait_for():
+    """What hides nearly whole would ask for next to nothing."""
+    for seed in range(1000):
+        made = drill("exposed-communication/2", seed)
+        assert made.answer > 0.2 * made.args["communication"] * (1 + 1e-6), seed
