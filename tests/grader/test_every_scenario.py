@@ -29,6 +29,8 @@ AT_LEAST = {"oracle": 0.90, "greedy-information": 0.85}
 AT_MOST = {"random": 0.40, "run-everything": 0.50, "same-answer": 0.25, "box-ticker": 0.60, "hint-harvester": 0.50}
 PLAYS = 56  # of a bot on a scenario, over all its causes
 LUCKY_CAP = 0.30
+# Numbers that somebody may say, by the kind of what is asked for.
+SAID = {"time": ["5.6 s", "44.8 s"], "data": ["280 GB"], "ratio": ["30 %"], "count": ["80"]}
 
 every = pytest.mark.parametrize("name", EVERY)
 few = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -355,7 +357,7 @@ def an_event(known: Knowledge) -> st.SearchStrategy[dict[str, Any]]:
             {"kind": "success", "metric": "fraction-of-floor", "threshold": "0.9"}]  # fmt: skip
     floors = [{"kind": "estimate", "quantity": e.quantity, "scale": e.scale, "value": value}
               for e in known.estimates
-              for value in {"time": ["5.6 s", "44.8 s"], "data": ["280 GB"], "ratio": ["30 %"], "count": ["80"]}[e.kind]]  # fmt: skip
+              for value in SAID[e.kind]]  # fmt: skip
     return st.one_of(
         step,
         st.sampled_from([*bare, *floors]),
