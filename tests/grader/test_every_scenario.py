@@ -156,7 +156,8 @@ def test_repeating_a_settled_step_earns_nothing(name, data):
     repeated = next(step for step in card.steps if step.event == place + 1)
     assert (repeated.gain_bits, repeated.counted) == (0, False)
     assert card.total <= before.total + 1e-9
-    assert card.posterior == before.posterior
+    if card.minutes_spent <= card.time_budget_min:  # else its minutes push later readings out of the budget
+        assert card.posterior == before.posterior
 
 
 @every
