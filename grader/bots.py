@@ -19,6 +19,11 @@ from grader.units import format_quantity
 SECONDS_A_MOVE = 20.0
 SURE = 0.95
 RECOVERY = "checkpoints"  # the track
+# What the sequence of a track asks for, by the roles of steps: of speed, of recovery.
+BY_HEART = ("straggler", "bisect", "link", "library", "change")
+AUDIT_BY_HEART = ("checkpoint", "generation", "replay", "library", "change")
+AT_THE_FLOOR = {"metric": "fraction-of-floor", "threshold": "0.9"}
+REPLAYED = {"metric": "loss-difference", "threshold": "0.001 %"}
 PLACES = {"rank": "rank:1", "host": "host:1", "link": "link:host1-leaf0"}
 
 
@@ -92,10 +97,13 @@ class Player:
 
 
 def quantify(player: Player, *, guess: bool = False) -> None:
-    """Floor, fraction and verdict, all right: what a candidate who knows the arithmetic says. `guess`: the verdict."""
+    """Every number asked for and the verdict, all right: what a candidate who knows the arithmetic says. `guess`: the
+    verdict. Of recovery no verdict on a collective is asked."""
     for known in player.knowledge.estimates:
         value = known.accepted[0].value if known.accepted else player.fraction
         player.say("estimate", quantity=known.quantity, scale=known.scale, value=format_quantity(value, known.kind))
+    if player.recovers:
+        return
     at_floor = player.fraction >= player.knowledge.at_floor_from if not guess else player.draw.random() < 0.5
     player.say("verdict", collective="at-floor" if at_floor else "below-floor")
 
@@ -108,7 +116,7 @@ def conclude(player: Player) -> None:
     place = {"where": PLACES[kind]} if kind in PLACES else {}
     because = [event for event, _, _ in player.readings]
     player.say("diagnose", causes=[cause], **place, confidence=float(posterior.max()), because=because)
-    player.say("success", metric="fraction-of-floor", threshold="0.9")
+    player.say("success", **(REPLAYED if player.recovers else AT_THE_FLOOR))
     repair(player, cause, place)
     measures = [m.id for m in player.knowledge.measures if cause in m.catches]
     player.say("prevent", measures=measures)
@@ -199,7 +207,7 @@ def same_answer(player: Player) -> None:
 def box_ticker(player: Player) -> None:
     """The right order by heart, and every judgement at random."""
     quantify(player, guess=True)
-    for role in ("straggler", "bisect", "link", "library", "change"):
+    for role in AUDIT_BY_HEART if player.recovers else BY_HEART:
         row = player.role(role)
         if row is not None:
             player.step(row)
@@ -225,8 +233,8 @@ def hint_harvester(player: Player) -> None:
 
 
 def _narrow(player: Player) -> None:
-    """Straggler first; where ranks are even, bisect."""
-    row = player.role("straggler")
+    """Straggler first; where ranks are even, bisect. Of recovery: what was saved, and whether it is of one step."""
+    row = player.role("generation" if player.recovers else "straggler")
     if row is not None:
         player.step(row)
         player.rule_out_entailed()

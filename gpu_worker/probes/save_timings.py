@@ -122,7 +122,8 @@ PROBE = Probe(
         Decisive("largest_writer_share", "logit"),
         Decisive("pause_share", "logit"),
     ),
-    deterministic=False,
+    # Who writes, how often and what is read back are counts of the job's own log, not of its speed.
+    deterministic=True,
     tells=("checkpoint",),
     read=read,
     classify=classify,

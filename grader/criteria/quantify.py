@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
-
-from pydantic import Field
-
-from grader.criteria.base import Case, Criterion, Mark, Settings, Share, Words, clamp, nothing
-from grader.knowledge import INCONCLUSIVE, EstimateKnowledge
-from grader.transcript import Estimate, Fix, Step, TranscriptError, Verdict
-from grader.units import QuantityError, format_quantity, parse_quantity
+from grader.criteria.base import Case, Criterion, Mark, Share, Words, clamp, nothing
+from grader.criteria.estimates import EstimateSettings, Judged, can_be_judged, first_of_each, timing
+from grader.knowledge import INCONCLUSIVE
+from grader.transcript import Verdict
+from grader.units import format_quantity
 
 FLOOR = "collective-floor"
 SIDES = ("at-floor", "below-floor")
@@ -30,28 +26,12 @@ class QuantifyWords(Words):
     differs: str = "You said {said}, but the measured collective was {right}."
 
 
-class QuantifySettings(Settings):
-    """`later`: what is left of it once a first move was made; of that, the share of the evidence still to come, for
-    arithmetic steers only what follows it."""
-
+class QuantifySettings(EstimateSettings):
     title: str = "Floor first"
     floor: Share = 0.5
     verdict: Share = 0.3
     working: Share = 0.2
-    free_factor: float = Field(default=1.1, ge=1, le=10, description="off by no more: full marks")
-    lost_factor: float = Field(default=2.0, gt=1, le=100, description="off by as much: none")
-    later: Share = 0.5
     words: QuantifyWords = QuantifyWords()
-
-
-@dataclass(frozen=True)
-class Judged:
-    """One estimate against what is accepted. `error`: ratio to the nearest accepted value."""
-
-    event: int
-    given: float
-    accepted: float
-    accuracy: float
 
 
 def mark(case: Case) -> Mark:
@@ -60,94 +40,24 @@ def mark(case: Case) -> Mark:
     Accuracy: free to 10 %, nothing left at a factor of two. All of it fades with what was done before the floor.
     """
     its = case.its(QuantifySettings)
-    judged = [j for j in _first_of_each(case) if j is not None]
-    floors = [j for j, quantity in judged if quantity == FLOOR]
+    judged = first_of_each(case, its)
+    floors = [j for j in judged if j.known.quantity == FLOOR]
     if not floors:
         return nothing(its.words.never)
-    floor = max(floors, key=lambda j: (j.accuracy * _timing(case, j.event), -j.event))
+    floor = max(floors, key=lambda j: (j.accuracy * timing(case, its, j.event), -j.event))
     verdict, verdict_event, said = _verdict(case, min(j.event for j in floors))
-    working = [j for j, quantity in judged if quantity != FLOOR]
+    working = [j for j in judged if j.known.quantity != FLOOR]
     shares = [(its.floor, floor.accuracy), (its.verdict, verdict)]
     if _can_show_working(case):
         shares.append((its.working, max((j.accuracy for j in working), default=0.0)))
-    timing = _timing(case, floor.event)
-    score = timing * sum(share * part for share, part in shares) / max(sum(share for share, _ in shares), 1e-9)
+    soon = timing(case, its, floor.event)
+    score = soon * sum(share * part for share, part in shares) / max(sum(share for share, _ in shares), 1e-9)
     events = sorted({floor.event, *(j.event for j in working), *([verdict_event] if verdict_event is not None else [])})
-    return Mark(clamp(score), f"{_floor_words(case, floor, timing)} {said}", tuple(events))
-
-
-def _timing(case: Case, floor_event: int) -> float:
-    """1 before any step or fix; after one, `later` times the share of the evidence that it could still steer."""
-    moves = (*case.timeline.events(Step), *case.timeline.events(Fix))
-    if all(number > floor_event for number, _ in moves):
-        return 1.0
-    evidence = case.timeline.evidence()
-    ahead = sum(t.event > floor_event for t in evidence)
-    return case.its(QuantifySettings).later * ahead / max(len(evidence), 1)
-
-
-def _first_of_each(case: Case) -> list[tuple[Judged, str] | None]:
-    seen: set[tuple[str, str]] = set()
-    found: list[tuple[Judged, str] | None] = []
-    for number, estimate in case.timeline.events(Estimate):
-        key = (estimate.quantity, estimate.scale)
-        if key not in seen:
-            seen.add(key)
-            judged = _judge(case, number, estimate)
-            found.append((judged, estimate.quantity) if judged else None)
-    return found
-
-
-def _judge(case: Case, number: int, estimate: Estimate) -> Judged | None:
-    known = _knowledge_of(case, number, estimate)
-    try:
-        given = parse_quantity(estimate.value, known.kind)
-    except QuantityError as refused:
-        raise TranscriptError(
-            f"event {number} (estimate): field value: {refused}", event=number, field="value"
-        ) from None
-    accepted = [a.value for a in known.accepted if not a.assuming or estimate.assuming.strip()]
-    truth = _truth(case, estimate)
-    accepted = [truth] if truth is not None else accepted
-    if not accepted:
-        return None
-    nearest = min(accepted, key=lambda value: abs(math.log(given / value)))
-    return Judged(number, given, nearest, _accuracy(case, given, nearest))
-
-
-def _accuracy(case: Case, given: float, accepted: float) -> float:
-    """By the log of the ratio: 1 within `free_factor`, 0 from `lost_factor` on."""
-    its = case.its(QuantifySettings)
-    free, lost = math.log(its.free_factor), math.log(max(its.lost_factor, its.free_factor * 1.001))
-    return clamp(1 - (abs(math.log(given / accepted)) - free) / (lost - free))
-
-
-def _knowledge_of(case: Case, number: int, estimate: Estimate) -> EstimateKnowledge:
-    offered = case.index.knowledge.estimates
-    for known in offered:
-        if (known.quantity, known.scale) == (estimate.quantity, estimate.scale):
-            return known
-    names = ", ".join(f"{known.quantity} ({known.scale})" for known in offered) or "none"
-    raise TranscriptError(
-        f"event {number} (estimate): field quantity: {estimate.quantity} ({estimate.scale}) is not asked for; "
-        f"known are {names}",
-        event=number,
-        field="quantity",
-    )
-
-
-def _truth(case: Case, estimate: Estimate) -> float | None:
-    truths = case.transcript.truths
-    return truths.get(f"{estimate.quantity}:{estimate.scale}", truths.get(estimate.quantity))
+    return Mark(clamp(score), f"{_floor_words(case, floor, soon)} {said}", tuple(events))
 
 
 def _can_show_working(case: Case) -> bool:
-    truths = case.transcript.truths
-    return any(
-        known.accepted or known.quantity in truths or f"{known.quantity}:{known.scale}" in truths
-        for known in case.index.knowledge.estimates
-        if known.quantity != FLOOR
-    )
+    return any(can_be_judged(case, known) for known in case.index.knowledge.estimates if known.quantity != FLOOR)
 
 
 def _verdict(case: Case, floor_event: int) -> tuple[float, int | None, str]:
@@ -184,9 +94,9 @@ def _symptom_is_about_the_floor(case: Case) -> bool:
     return any(finding.endswith(SIDES) for finding in case.index.finding_of[case.index.symptom_row])
 
 
-def _floor_words(case: Case, floor: Judged, timing: float) -> str:
+def _floor_words(case: Case, floor: Judged, soon: float) -> str:
     words = case.its(QuantifySettings).words
-    when = words.first if timing == 1 else words.late if timing else words.last
+    when = words.first if soon == 1 else words.late if soon else words.last
     given = format_quantity(floor.given, "time")
     if floor.accuracy >= 1:
         off = max(1, round(abs(floor.given / floor.accepted - 1) * 100))

@@ -62,7 +62,7 @@ class Bench:
     symptom: list[brief.Before]
     scale: ScaleView
     estimates: brief.Estimates
-    verdict: brief.Verdict
+    verdict: brief.Verdict | None
     facts: list[brief.FactLine]
     hints: dict[str, Any]
     palette: palette.Palette
@@ -122,7 +122,7 @@ def bench(attempt: Attempt, *, now: datetime, typed: Typed | None = None, here: 
         symptom=brief.symptom(scenario, attempt.symptom),
         scale=scale_view(scenario),
         estimates=brief.estimates(scenario, progress, typed, closed=closed),
-        verdict=brief.verdict(progress, typed),
+        verdict=brief.verdict(scenario, progress, typed),
         facts=brief.facts(scenario, progress),
         hints=brief.hints(scenario, progress),
         palette=palette.palette(

@@ -141,7 +141,10 @@ class Verdict:
     error: str
 
 
-def verdict(progress: Progress, typed: Typed) -> Verdict:
+def verdict(scenario: Scenario, progress: Progress, typed: Typed) -> Verdict | None:
+    """None where no collective is asked about: then there is nothing to hold against a floor."""
+    if not any(estimate.quantity == "collective-floor" for estimate in scenario.estimates):
+        return None
     given = progress.verdict.body["collective"] if progress.verdict else ""
     choices = tuple(VerdictChoice(id, label, id == given) for id, label in words.VERDICTS.items())
     typed = typed.of("verdict")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -54,6 +55,9 @@ class Subject:
     calibration: Calibration
     knowledge: Knowledge
     index: Index
+
+
+Claim = Callable[[Subject], Line]
 
 
 def subject_of(scenario: Scenario) -> Subject:

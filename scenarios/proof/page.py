@@ -12,6 +12,15 @@ HEAD = """\
 Made by `python manage.py scenario prove --write-docs`; do not edit. Each shipped incident, proved from its stored
 calibration: what must hold of it, the figure that this rests on, and the verdict. `no question` means that the incident
 does not raise it. [Decision 40](decisions/0040-proofs.md) says why these and how each is judged.
+
+Incidents about stragglers and the fabric are held to a sequence: a straggler is told from the network, then fabric from
+job. One about saving and resuming has neither in it. In the place of three claims stand those of its own track
+([decision 48](decisions/0048-checkpoints-proved.md)):
+- for *the first step tells a straggler from the network*: the first step reads what was saved or what came back, and
+  where that finds nothing wrong, the next one does so too or reads the storage;
+- for *where ranks are even, the next step bisects*: whether all is of one generation is settled under every cause; a
+  replay repeats the log when healthy, and a cause that changes a restart shows in it or in another reading of it;
+- for *causes outside the fabric leave the microbenchmark at its floor*: no reading of performance tells of the cause.
 """
 MARKS = {"holds": "ok", "fails": "not ok", "unknown": "unknown", "no question": "-"}
 

@@ -12,7 +12,7 @@ from grader.policy import ENOUGH_CERTAINTY, RAREST_BRANCH, WORTHLESS_BITS, expec
 from scenarios.causes import HEALTHY
 from scenarios.proof.base import Line, Subject, verdict
 
-# Where the sequence is split, then bisect. A checkpoint is audited, and napkin math needs few steps.
+# Where the sequence is split, then bisect. Napkin math needs few steps; for recovery see scenarios.proof.recovery.
 NARROWED = ("stragglers", "fabric")
 PLAUSIBLE = 0.10
 CHANGE_LOG, MOST_CHANGE_LOG_BITS = "change-log", 0.5
@@ -22,7 +22,7 @@ def splits_first(subject: Subject) -> Line:
     """The first step of the best policy tells a straggler from the network, where the symptom left both open."""
     claim = "the best policy's first step tells a straggler from the network"
     asked = [(finding, belief) for finding, belief in questions(subject) if late_rank_or_fabric_is_open(belief)]
-    return ordered("splits-first", claim, "straggler", asked)
+    return ordered("splits-first", claim, ("straggler",), asked)
 
 
 def bisects(subject: Subject) -> Line:
@@ -35,26 +35,26 @@ def bisects(subject: Subject) -> Line:
         for finding, belief in [found_even(subject, before)]
         if fabric_or_job_is_open(belief)
     ]
-    return ordered("bisects", claim, "bisect", asked)
+    return ordered("bisects", claim, ("bisect",), asked)
 
 
-def ordered(id: str, claim: str, role: str, asked: list[tuple[str, Belief]]) -> Line:
-    """Whether the best next step plays `role` after each of the findings named."""
+def ordered(id: str, claim: str, roles: tuple[str, ...], asked: list[tuple[str, Belief]]) -> Line:
+    """Whether the best next step plays one of the roles after each of the findings named."""
     if not asked:
         return Line(id, claim, "there is nothing left to tell", "no question")
-    told = [chosen(after, belief, role) for after, belief in asked]
+    told = [chosen(after, belief, frozenset(roles)) for after, belief in asked]
     figure = "; ".join(text for text, _ in told)
     return Line(id, claim, figure, verdict(all(right for _, right in told)))
 
 
-def chosen(after: str, belief: Belief, role: str) -> tuple[str, bool]:
+def chosen(after: str, belief: Belief, roles: frozenset[str]) -> tuple[str, bool]:
     """`after collective-below-floor: per-rank-step-times, 0.415 bits a minute (next without that role: …)`."""
     index, gains = belief.index, expected_gains(belief)
     worth = gains / np.maximum(index.minutes[:-1], LEAST_MINUTES)
     row, _ = best_step(belief, gains)
-    others = [r for r in np.argsort(-worth) if role not in index.steps[r].tells]
+    others = [r for r in np.argsort(-worth) if roles.isdisjoint(index.steps[r].tells)]
     rival = f", best without that role {index.variants[others[0]]} {worth[others[0]]:.3f}" if others else ""
-    right = role in index.steps[row].tells and gains[row] > WORTHLESS_BITS
+    right = not roles.isdisjoint(index.steps[row].tells) and bool(gains[row] > WORTHLESS_BITS)
     return f"after {after}: {index.variants[row]}, {worth[row]:.3f} bits a minute{rival}", right
 
 

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, RootModel
 from grader.scorecard import Scorecard
 from scenarios import grading, library, yamlfile
 from scenarios.format import Scenario
+from scenarios.knowledge import is_calibrated
 
 INDEX = "expected.yaml"
 # What a kind means, whatever the scenario: the total lies in here, and the labels are among those.
@@ -84,9 +85,9 @@ def folder_of(scenario: Scenario) -> Path:
 
 
 def folders() -> list[Path]:
-    """Those of revisions that are or were offered: what is coming may lack the runs that it is graded by."""
+    """Those that can be scored: the transcripts of an incident whose table is still being filled wait for it."""
     found = sorted(path for path in library.FOLDER.glob("*/golden/*") if path.is_dir())
-    return [path for path in found if not library.is_coming(library.named(path.name))]
+    return [path for path in found if is_calibrated(library.named(path.name))]
 
 
 def every() -> list[Golden]:

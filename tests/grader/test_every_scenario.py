@@ -30,6 +30,8 @@ AT_LEAST = {"oracle": 0.90, "greedy-information": 0.85}
 AT_MOST = {"random": 0.40, "run-everything": 0.50, "same-answer": 0.25, "box-ticker": 0.60, "hint-harvester": 0.50}
 PLAYS = 56  # of a bot on a scenario, over all its causes
 LUCKY_CAP = 0.30
+# Numbers that somebody may say, by the kind of what is asked for.
+SAID = {"time": ["5.6 s", "44.8 s"], "data": ["280 GB"], "ratio": ["30 %"], "count": ["80"]}
 
 every = pytest.mark.parametrize("name", EVERY)
 few = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -113,7 +115,9 @@ def test_any_events_in_any_order_give_a_score_between_nothing_and_one(name, data
 @few
 def test_the_floor_first_never_scores_below_the_same_search_with_the_floor_later(name, data, later):
     made = any_play(data, name)
-    floors = [e for e in made["events"] if e["kind"] == "estimate" and e["quantity"] == "collective-floor"]
+    estimates = [e for e in made["events"] if e["kind"] == "estimate"]
+    # Where no collective is asked about, every number is the arithmetic that comes first.
+    floors = [e for e in estimates if e["quantity"] == "collective-floor"] or estimates
     rest = [e for e in made["events"] if e not in floors]
     place = min(later, len(rest) - 1)
     first, after = with_events(made, [*floors, *rest]), with_events(made, [*rest[:place], *floors, *rest[place:]])
@@ -152,8 +156,9 @@ def test_repeating_a_settled_step_earns_nothing(name, data):
     card, before = score(again, name), score(made, name)
     repeated = next(step for step in card.steps if step.event == place + 1)
     assert (repeated.gain_bits, repeated.counted) == (0, False)
-    assert card.total <= before.total + 1e-9
-    assert card.posterior == before.posterior
+    if card.minutes_spent <= card.time_budget_min:  # else its minutes push what comes later out of the budget
+        assert card.total <= before.total + 1e-9
+        assert card.posterior == before.posterior
 
 
 @every
@@ -236,7 +241,8 @@ def test_an_early_change_log_costs_nothing_but_its_minutes(name, data):
     if not asked:
         return
     verdicts = of_kind(made, "verdict")
-    place = verdicts[0] + 1 if verdicts else 0
+    # Behind the arithmetic, which comes before any reading.
+    place = verdicts[0] + 1 if verdicts else len(of_kind(made, "estimate"))
     rest = [e for n, e in enumerate(made["events"]) if n != asked[0]]
     early = with_events(made, [*rest[:place], made["events"][asked[0]], *rest[place:]])
     card, before = score(early, name), score(made, name)
@@ -358,7 +364,7 @@ def an_event(known: Knowledge) -> st.SearchStrategy[dict[str, Any]]:
             {"kind": "success", "metric": "fraction-of-floor", "threshold": "0.9"}]  # fmt: skip
     floors = [{"kind": "estimate", "quantity": e.quantity, "scale": e.scale, "value": value}
               for e in known.estimates
-              for value in {"time": ["5.6 s", "44.8 s"], "data": ["280 GB"], "ratio": ["30 %"]}[e.kind]]  # fmt: skip
+              for value in SAID[e.kind]]  # fmt: skip
     return st.one_of(
         step,
         st.sampled_from([*bare, *floors]),

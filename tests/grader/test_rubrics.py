@@ -72,7 +72,7 @@ def test_every_criterion_has_words_of_its_own_and_says_what_would_be_better():
 
 BROKEN = [
     ("weights: {split: 0.5}", 2, "they sum to 0.5, and must sum to 1"),
-    ("weights: {splits: 1.0}", 2, '"splits" is no criterion; they are audit, bisect'),
+    ("weights: {splits: 1.0}", 2, '"splits" is no criterion; they are arithmetic, audit'),
     ("weights: {split: 1.0}\ncriteria:\n  split: {later: 4}", 4, "less than or equal to 1"),
     ("weights: {split: 1.0}\ncriteria:\n  split: {latter: 0.4}", 4, 'field "latter" is unknown; did you mean "later"?'),
     ("weights: {split: 1.0}\ncriteria:\n  split:\n    words: {late: 'at {tme}'}", 5, '"{tme}" is unknown'),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.grader import recovery
+from tests.grader import orderings, recovery
 from tests.grader.played import (
     A_LINK,
     BISECT,
@@ -248,7 +248,12 @@ SHORT_OF_TIME = {
     "out-of-time-hinted": transcript([*SOUND[:-1], {"kind": "hint", "level": 1}]),
 }
 BARE = {"nothing-to-do-about-it": transcript(without(LIBRARY, CHANGES, FIX, VERIFY, PREVENT))}
-ELSEWHERE = {"a-search-by-the-rubric-of-recovery": transcript(SOUND)}
+ELSEWHERE = {
+    "a-search-by-the-rubric-of-recovery": transcript(SOUND),
+    "no-number-by-it": transcript(orderings.no_floor()),
+    "a-late-number-by-it": transcript(orderings.floor_after_the_first_step()),
+    "a-wrong-number-by-it": transcript([orderings.SLIPPED_FLOOR, *without(FLOOR)]),
+}
 
 STEP_TIMES = {"kind": "step", "step": "step-times", "finding": "even"}
 BROKEN = {"kind": "step", "step": "replay", "finding": "diverges"}

@@ -163,7 +163,7 @@ def test_a_cause_outside_the_headline_is_named(subject):
 
 
 def test_what_a_scenario_does_not_ask_for_is_no_question(subject):
-    resumed = changed(subject, track="checkpoints", headline=None, steps=("per-rank-step-times",))
+    resumed = changed(subject, track="napkin-math", headline=None, steps=("per-rank-step-times",))
     lines = (search.splits_first, search.bisects, work.headline, search.change_log_suggests)
     assert {claim(resumed).verdict for claim in (*lines, work.compute_spares_the_fabric)} == {"no question"}
 
