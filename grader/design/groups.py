@@ -266,7 +266,8 @@ def written(groups: Groups) -> str:
 
 
 def in_a_line(groups: Groups) -> str:
-    return " | ".join(" ".join(map(str, group)) for group in groups)
+    """For a page: a group is never broken over two lines."""
+    return " | ".join("\u00a0".join(map(str, group)) for group in groups)
 
 
 def _frozen(groups: list[list[int]]) -> Groups:

@@ -117,11 +117,11 @@ def facts(task: Task) -> list[Fact]:
         Fact(f"Mean time between failures, measured on {told.reference_gpus} GPUs", str(told.reference_mtbf)),
         Fact("Parameters; 14 bytes of each are saved", str(told.params)),
         Fact("Global save: every GPU writes, the storage takes", str(told.storage_rate)),
-        Fact("Local save: every GPU copies its share to a neighbour’s memory, each at", str(told.neighbour_rate)),
-        Fact("Failures after which the neighbour’s copy is whole", str(told.answered_nearby)),
+        Fact("Local save: every GPU copies its share to a neighbour, each at", str(told.neighbour_rate)),
+        Fact("Failures after which the neighbour’s copy can be used", str(told.answered_nearby)),
         Fact("Restart from the global save, lost work apart", str(told.global_restart)),
         Fact("Restart from a local copy, lost work apart", str(told.local_restart)),
-        Fact("Rollback window of the others: at most this much work may be lost", str(told.global_window)),
+        Fact("Rollback window of failures that need the global save", str(told.global_window)),
         Fact("Rollback window of failures that a local copy answers", str(told.local_window)),
     ]
 
