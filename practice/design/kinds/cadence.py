@@ -160,6 +160,7 @@ def figure(task: Task, chosen: dict[str, float]) -> dict[str, Any]:
         traces.append(figures.curve(tier.name, role, [float(one) / 60 for one in seconds], lost, said))
         traces.append(_mark(tier, f"{tier.name}, best", role, tier.best_s, "circle-open"))
         traces.append(_mark(tier, f"{tier.name}, yours", role, chosen[tier.name], "x"))
+    named = [note for tier in (task.far, task.near) for note in _names(tier, chosen[tier.name])]
     most = 4 * 100 * max(tier.lost(tier.best_s) for tier in (task.far, task.near))
     return figures.frame(
         traces,
@@ -167,14 +168,34 @@ def figure(task: Task, chosen: dict[str, float]) -> dict[str, Any]:
         rows=6,
         x=figures.numbers("minutes from save to save", type="log", autorange=True, dtick=1),
         y=figures.numbers("% of the time lost", high=most),
+        annotations=named,
     )
 
 
 def _mark(tier: Tier, name: str, role: str, seconds: float, symbol: str) -> dict[str, Any]:
     lost = tier.lost(seconds)
     point = figures.cloud(name, role, [seconds / 60], [100 * lost], [f"{name}: every {say(seconds)}, {share(lost)}"])
-    return point | {
-        "marker": {**point["marker"], "symbol": symbol, "size": 12, "line": {"width": 2, "color": f"role:{role}"}}
+    line = {"width": 2, "color": f"role:{role}"}
+    marker = {**point["marker"], "symbol": symbol, "size": 12, "line": line}
+    return point | {"marker": marker, "showlegend": False}
+
+
+def _names(tier: Tier, chosen_s: float) -> list[dict[str, Any]]:
+    """What the marks are called, beside them: a legend could not tell them apart."""
+    best = _name("best", tier, tier.best_s, below=True)
+    return [best] if cadence.near(chosen_s, tier.best_s, 0.001) else [best, _name("yours", tier, chosen_s, below=False)]
+
+
+def _name(text: str, tier: Tier, seconds: float, *, below: bool) -> dict[str, Any]:
+    return {
+        "xref": "x",
+        "yref": "y",
+        "x": float(np.log10(seconds / 60)),  # Plotly's annotations take the logarithm on such an axis
+        "y": 100 * tier.lost(seconds),
+        "yshift": -18 if below else 18,
+        "showarrow": False,
+        "text": text,
+        "font": {"size": 13, "color": "role:ink-2"},
     }
 
 

@@ -24,6 +24,7 @@ def test_the_choice_and_the_best_lie_on_the_curve_of_their_tier(seed):
         assert min(curve["x"]) < min(best["x"] + mine["x"]) and max(curve["x"]) > max(best["x"] + mine["x"])
         if not tier.is_bound:
             assert min(curve["y"]) >= best["y"][0] * (1 - 1e-9)
+    assert [note["text"] for note in drawn["layout"]["annotations"]] == ["best", "yours"] * 2
     assert "Share of time lost" in drawn["layout"]["meta"]["alt"]
 
 
@@ -33,3 +34,5 @@ def test_every_colour_of_the_curve_is_a_role():
     colours = [trace["marker"]["color"] for trace in drawn["data"]]
     assert all(colour.startswith("role:") for colour in colours)
     assert "#" not in json.dumps(drawn)
+    # Who chose the best sees one name.
+    assert [note["text"] for note in drawn["layout"]["annotations"]] == ["best", "best"]
