@@ -169,4 +169,5 @@ class Scorecard(models.Model):
 
 
 # Django looks for models here alone; those of a feature lie in its folder.
+from practice.design.models import DesignAttempt  # noqa: E402, F401
 from practice.drills.models import Memory, Question, Sprint  # noqa: E402, F401

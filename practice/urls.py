@@ -3,6 +3,7 @@
 from django.conf import settings
 from django.urls import path
 
+from practice.design import views as design
 from practice.drills import views as drills
 from practice.views import attempt, conclusion, evidence, home, record, scorecard
 
@@ -29,6 +30,12 @@ urlpatterns = [
     path("drills/<uuid:id>/next", drills.go_on, name="drill_next"),
     path("drills/<uuid:id>/end", drills.end, name="drill_end"),
     path("drills/<uuid:id>/<int:index>/", drills.question, name="drill_question"),
+    path("design/", design.home, name="design"),
+    path("design/start", design.start, name="start_design"),
+    path("design/<uuid:id>/", design.page, name="design_attempt"),
+    path("design/<uuid:id>/answer", design.answer, name="design_answer"),
+    path("design/<uuid:id>/draft", design.draft, name="design_draft"),
+    path("design/<uuid:id>/mark", design.mark, name="design_mark"),
 ]
 
 if settings.DEBUG:

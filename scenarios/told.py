@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from scenarios import bank, checks, concepts, library, released, sharing, tables_file, yamlfile
+from scenarios import bank, checks, concepts, design_questions, library, released, sharing, tables_file, yamlfile
 from scenarios.errors import ScenarioError, ScenarioErrors
 from scenarios.format import Scenario
 from scenarios.knowledge import is_calibrated
@@ -56,6 +56,9 @@ def problems_of(path: Path) -> list[str]:
     try:
         if path.absolute().parent.name == concepts.FOLDER.name:
             concepts.load(path)
+            return []
+        if path.absolute().parent.name == design_questions.FOLDER.name:
+            design_questions.load(path)
             return []
         scenario = library.load(path)
     except ScenarioErrors as broken:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+from typing import TypeVar
 
 from grader.drills.base import Tidy
 from grader.units import Kind, format_quantity
+
+Thing = TypeVar("Thing")
 
 
 class Pick:
@@ -44,7 +47,11 @@ class Pick:
         return self._one("factor", "", numbers)
 
     def word(self, *words: str) -> str:
-        return words[self._index(len(words))]
+        return self.of(*words)
+
+    def of(self, *things: Thing) -> Thing:
+        """One of what may be of any kind; no number of the question, and so not kept."""
+        return things[self._index(len(things))]
 
     def told(self, kind: Kind, value: float) -> Tidy:
         """A computed value as the question tells it, rounded as a person would say it."""

@@ -13,6 +13,8 @@ from django.utils import timezone
 from django.utils.safestring import mark_safe
 
 from gpu_worker import figures
+from practice.design import items as design_items
+from practice.design.base import Typed
 from practice.drills import items
 from practice.drills.shown import SprintHead, question, result
 from practice.errors import Slip
@@ -29,8 +31,33 @@ def page(request: HttpRequest) -> HttpResponse:
     return render(
         request,
         "practice/components.html",
-        {"bench": bench(), "rows": criteria(), "cards": [pending(), shown()], "drills": drills(timezone.now())},
+        {
+            "bench": bench(),
+            "rows": criteria(),
+            "cards": [pending(), shown()],
+            "drills": drills(timezone.now()),
+            "design": design(),
+        },
     )
+
+
+def design() -> dict[str, Any]:
+    """The form of each kind of exercise with a refusal in it, and a result of drawn groups with one kind wrong."""
+    forms: dict[str, Any] = {}
+    for id, field in (("groups/1", "data"), ("shapes", "0-gathered"), ("cadence", "mtbf")):
+        posed = design_items.pose(id, 1)
+        assert posed is not None
+        forms[posed.kind.id] = posed.kind.ask(posed.task, Typed({field: ["plum"]}, {field: "I cannot read “plum”."}))
+    posed = design_items.pose("groups/1", 1)
+    assert posed is not None
+    kind, task = posed.kind, posed.task
+    given = kind.model_answer(task)
+    first, second = task.plan.kinds[:2]
+    given[first] = given[second]
+    judged = kind.judge(task, given)
+    attempt = SimpleNamespace(shown=False, right=judged.right, asked=judged.asked)
+    result = {"result": kind.result(task, given, judged, ()), "kind": kind, "item": posed.item, "seconds": 95.0}
+    return {"forms": forms, "attempt": attempt, **result}
 
 
 def drills(now: datetime) -> dict[str, Any]:

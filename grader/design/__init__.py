@@ -1,0 +1,1 @@
+"""Design exercises: groups drawn on a cluster, shapes traced, checkpoints timed, a question marked by oneself. Pure."""
