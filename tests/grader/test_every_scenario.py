@@ -246,8 +246,9 @@ def test_an_early_change_log_costs_nothing_but_its_minutes(name, data):
     rest = [e for n, e in enumerate(made["events"]) if n != asked[0]]
     early = with_events(made, [*rest[:place], made["events"][asked[0]], *rest[place:]])
     card, before = score(early, name), score(made, name)
-    assert card.total >= before.total - 1e-9
     assert card.minutes_spent == before.minutes_spent
+    if before.minutes_spent <= before.time_budget_min:  # else its minutes push another step out of the budget
+        assert card.total >= before.total - 1e-9
 
 
 @every
