@@ -72,7 +72,8 @@ def level_signal(cards: Sequence[Scorecard]) -> LevelSignal:
     told = LevelSignal(None, "", len(cards), len(tracks))
     if len(cards) < LEAST_ATTEMPTS or len(tracks) < LEAST_TRACKS:
         needed = f"{LEAST_ATTEMPTS} attempts over {LEAST_TRACKS} tracks"
-        return replace(told, why=f"A level needs {needed}; there are {len(cards)} attempts over {len(tracks)} tracks.")
+        had = f"{_counted(len(cards), 'attempt')} over {_counted(len(tracks), 'track')}"
+        return replace(told, why=f"A level needs {needed}; there {'is' if len(cards) == 1 else 'are'} {had}.")
     mean, half = float(totals.mean()), half_width(totals)
     told = replace(told, mean=mean, low=max(0.0, mean - half), high=min(1.0, mean + half))
     if 2 * half >= LEVEL_WIDTH:
@@ -90,6 +91,10 @@ def _level_of(told: LevelSignal, mean: float, cards: Sequence[Scorecard]) -> Lev
     level, least = LEVELS[reached[-1]]
     why = f"The mean of {len(cards)} attempts is {mean:.2f}; {level} begins at {least:.2f}."
     return replace(told, level=level, why=why, next_level=next_steps(cards, reached[-1] + 1))
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def half_width(totals: np.ndarray) -> float:

@@ -10,15 +10,16 @@ from gpu_worker.metrics import METRICS
 from gpu_worker.readable import say
 from grader.alerts import Alert
 from grader.transcript import AlertSaid
-from grader.units import Kind, QuantityError, parse_quantity
+from grader.units import LARGEST, SMALLEST, Kind, QuantityError, parse_quantity
 from practice.errors import Slip
 from scenarios.errors import did_you_mean
 
 LONGEST_WINDOW = 50
 MOST = 20  # as many as a transcript holds; a test keeps the two together
 KINDS: Mapping[str, Kind] = {"s": "time", "share": "ratio", "ratio": "ratio", "B": "data"}
-EXAMPLES: Mapping[str, str] = {"s": "900 ms", "share": "20 %", "ratio": "0.9", "B": "2 GB"}
+USUAL_WINDOW = 2
 UNREADABLE = "That alert cannot be read. Load the page again."
+NO_THRESHOLD = "Write a threshold first, with its unit."
 
 
 class Post(Protocol):
@@ -82,6 +83,8 @@ def of_event(body: Mapping[str, Any]) -> Written | None:
 def kept(post: Post, offered: tuple[str, ...]) -> list[Written]:
     """The alerts that a form carries along, and the one being written where there is one."""
     found = [from_key(str(key)) for key in post.getlist("alert")]
+    if any(one.metric not in offered for one in found):
+        raise Slip(UNREADABLE, "alert")
     new = being_written(post, offered)
     listed = list(dict.fromkeys([*found, *([new] if new else [])]))
     if len(listed) > MOST:
@@ -99,8 +102,8 @@ def being_written(post: Post, offered: tuple[str, ...]) -> Written | None:
         raise Slip(f"There is no metric “{metric[:40]}” to watch{did_you_mean(metric, offered)}.", "alert-metric")
     slips: dict[str, str] = {}
     threshold = _threshold(typed, METRICS[metric].unit, slips)
-    window = _whole(post, "alert-window", LONGEST_WINDOW, slips)
-    hits = _whole(post, "alert-hits", window or LONGEST_WINDOW, slips)
+    window = _whole(post, "alert-window", LONGEST_WINDOW, USUAL_WINDOW, slips)
+    hits = _whole(post, "alert-hits", window or LONGEST_WINDOW, window, slips)
     if slips:
         raise Slip("", fields=slips)
     return Written(metric, threshold, window, hits)
@@ -111,10 +114,10 @@ def from_key(key: str) -> Written:
     try:
         metric, threshold, window, hits = key.split(":")
         written = Written(metric, float(threshold), int(window), int(hits))
-        written.alert()
-    except (ValueError, KeyError, ZeroDivisionError):
+    except ValueError:
         raise Slip(UNREADABLE, "alert") from None
-    if not 1 <= written.hits <= written.window <= LONGEST_WINDOW:
+    sound = written.threshold == 0 or SMALLEST <= written.threshold <= LARGEST
+    if not (metric in METRICS and sound and 1 <= written.hits <= written.window <= LONGEST_WINDOW):
         raise Slip(UNREADABLE, "alert")
     return written
 
@@ -123,15 +126,16 @@ def _threshold(typed: str, unit: str, slips: dict[str, str]) -> float:
     """With its unit; a rate of samples or a count is a plain number."""
     bare = typed.removesuffix(unit).strip() if unit not in KINDS else typed
     try:
-        return parse_quantity(bare, KINDS.get(unit, "count"))
+        return parse_quantity(bare, KINDS.get(unit, "count"), may_be_zero=True)
     except QuantityError as error:
         slips["alert-threshold"] = str(error)
         return 0.0
 
 
-def _whole(post: Post, field: str, most: int, slips: dict[str, str]) -> int:
-    typed = str(post.get(field, "")).strip() or "1"
+def _whole(post: Post, field: str, most: int, usual: int, slips: dict[str, str]) -> int:
+    """A number of points; left blank it is the usual one. 0 where it was refused."""
+    typed = str(post.get(field, "")).strip() or str(usual)
     if not typed.isdecimal() or len(typed) > 4 or not 1 <= int(typed) <= most:
         slips[field] = f"A whole number from 1 to {most}."
-        return 1
+        return 0
     return int(typed)

@@ -22,6 +22,7 @@ log = logging.getLogger(__name__)
 
 # Of all that was ever closed, the latest: older attempts say little of today, and reading them all costs.
 LATEST = 200
+FOR_THE_FIRST_PAGE = 10
 LATELY = 5
 LEAST_FOR_WEAKEST = 2
 FOR_A_TREND = 3
@@ -90,19 +91,19 @@ class Record:
 
 def record(person: Person | None) -> Record:
     """Everything on the page of one's own progress."""
-    cards = _cards(person)
+    cards = _cards(person, LATEST)
     lines = tuple(_lines(cards))
     return Record(len(cards), lines, _weakest(lines), level_signal(cards), brier(cards), _figure(lines))
 
 
 def weakest(person: Person | None) -> Weakest | None:
-    """What to practise next; None before two attempts told."""
-    return _weakest(tuple(_lines(_cards(person))))
+    """What to practise next, by the latest attempts alone; None before two of them told."""
+    return _weakest(tuple(_lines(_cards(person, FOR_THE_FIRST_PAGE))))
 
 
-def _cards(person: Person | None) -> list[Graded]:
+def _cards(person: Person | None, latest: int) -> list[Graded]:
     """The oldest first. A scorecard that this release cannot read is left out, and the log says so."""
-    mine = Attempt.objects.of(person).closed().order_by("-closed_at")[:LATEST]
+    mine = Attempt.objects.of(person).closed().order_by("-closed_at")[:latest]
     found: list[Graded] = []
     for row in reversed(Scorecard.objects.filter(attempt__in=list(mine)).order_by("-attempt__closed_at")):
         try:

@@ -52,11 +52,6 @@ def recorded(table: str) -> tuple[str, ...]:
     return tuple(metric for metric in METRICS if healthy_trial(table, metric).streams)
 
 
-def trials_of(table: str, metric: str, cause: str) -> tuple[Trial, ...]:
-    """The histories of one cause, and that of nothing."""
-    return tuple(trial for trial in trials(table, metric) if trial.fault in (cause, None))
-
-
 @functools.lru_cache(maxsize=4)
 def _histories(table: str) -> Histories:
     histories = [

@@ -7,6 +7,7 @@ read: it is the napkin's, or the file is refused.
 
 from __future__ import annotations
 
+import math
 from typing import Literal, get_args
 
 from pydantic import Field, field_validator, model_validator
@@ -50,7 +51,7 @@ class Figure(Part):
         if self.result not in results:
             raise ValueError(f'"{self.result}" is no result of {self.napkin}; there are {", ".join(results)}')
         said, value = self._said(results[self.result].kind), found.values[self.result]
-        if abs(said / value - 1) > ROUNDED:
+        if not math.isclose(said, value, rel_tol=ROUNDED):
             raise ValueError(f'"{self.says}" is not what the napkin gives: {asking.said(value, results[self.result])}')
         return self
 

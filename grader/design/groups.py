@@ -201,9 +201,11 @@ def _mistaken(task: Task, kind: str, given: Groups) -> tuple[str, ...]:
     first, nodes = given[0], task.plan
     if kind == "data" and given == task.experts_alone:
         whole = next(group for group in task.groups["data"] if set(first) <= set(group))
+        alone = len(first) == 1
+        hold = f"Rank {said(first)} holds its experts alone" if alone else f"Ranks {said(first)} hold the same experts"
         return (
-            f"Ranks {said(first)} hold the same experts; the dense weights are the same on {said(whole)}, "
-            "because experts are divided among the data-parallel ranks.",
+            f"{hold}; the dense weights are the same on {said(whole)}, because experts are divided among the "
+            "data-parallel ranks.",
         )
     for other, groups in task.groups.items():
         if other != kind and groups == given and groups != task.groups[kind]:
@@ -223,7 +225,8 @@ def _wrong_group(task: Task, kind: str, group: Group, size: int) -> str:
     mates = _mates(task, kind, group[0])
     belongs = f"rank {group[0]} belongs with {said(mates)}"
     if len(group) != size:
-        return f"Group {said(group)} has {len(group)} of the {size} ranks of a {kind} group; {belongs}."
+        has = f"{len(group)} rank{'' if len(group) == 1 else 's'}"
+        return f"Group {said(group)} has {has}, and a {kind} group has {size}; {belongs}."
     strangers = [rank for rank in group if rank not in (*mates, group[0])]
     other = _mates(task, kind, strangers[0])
     return f"Group {said(group)}: {belongs}, and rank {strangers[0]} with {said(other)}."

@@ -7,7 +7,7 @@ import re
 LONGEST = 2000
 MOST_DIMENSIONS = 6
 LARGEST_SIDE = 1 << 40
-BRACKETED = re.compile(r"[\[({]\s*([^\[\](){}]*?)\s*[\])}]")
+BRACKETED = re.compile(r"[\[({]([^\[\](){}]*)[\])}]")  # one quantifier: what never closes costs one pass
 RANK = re.compile(r"^(\d{1,6})(?:[-–](\d{1,6}))?$")
 BETWEEN_SIDES = re.compile(r"[\s,;×x*]+")
 

@@ -14,6 +14,7 @@ from practice.design import items
 from practice.design.base import Posed
 from practice.errors import NotNow, Slip
 from practice.models import DesignAttempt, Person
+from practice.workbench import tokens
 
 LONGEST_TEXT = 8000
 MOST_FIELDS = 80
@@ -35,6 +36,8 @@ def open_attempt(person: Person, item: str, *, token: str, now: datetime) -> Des
         Person.objects.select_for_update().get(pk=person.pk)
         opened = {"item": item, "seed": seed, "fingerprint": posed.fingerprint, "opened_at": now}
         attempt, _ = DesignAttempt.objects.get_or_create(person=person, token=token, defaults=opened)
+        if attempt.is_answered:  # a page from the browser's history, from before that one was handed in
+            attempt = DesignAttempt.objects.create(person=person, token=tokens.fresh(), **opened)
     return attempt
 
 
@@ -50,7 +53,7 @@ def answer(attempt: DesignAttempt, post: Post, *, now: datetime) -> None:
     Raises Slip, by field, for a form that cannot be judged yet (it is kept, and nothing counts), and NotNow where an
     update has changed what was asked.
     """
-    slips: NotAnAnswer | None = None
+    slips: NotAnAnswer | NotNow | None = None
     with transaction.atomic():
         held = _locked(attempt)
         if held.is_answered:
@@ -58,9 +61,11 @@ def answer(attempt: DesignAttempt, post: Post, *, now: datetime) -> None:
         held.answer = written(post)
         try:
             _judge(held, posed_of(held), shown=bool(post.get("give_up")), now=now)
-        except NotAnAnswer as refused:
+        except (NotAnAnswer, NotNow) as refused:
             slips = refused
         held.save()
+    if isinstance(slips, NotNow):
+        raise slips
     if slips:
         raise Slip("", fields=slips.fields)
 
@@ -91,6 +96,8 @@ def mark(attempt: DesignAttempt, ticked: Sequence[str], *, now: datetime) -> Non
         posed = posed_of(held)
         if not (held.is_answered and posed.kind.by_oneself):
             raise NotNow("Hand your answer in first.")
+        if held.shown:
+            raise NotNow("The answer was shown: there is none of yours to mark.")
         points = [line.field for line in posed.kind.judge(posed.task, held.answer).lines]
         held.marks = [point for point in points if point in ticked]
         held.right, held.asked, held.marked_at = len(held.marks), len(points), now
@@ -101,9 +108,14 @@ def written(post: Post) -> dict[str, list[str]]:
     """What was typed and ticked, without what belongs to the form, within bounds."""
     named = [(name, values) for name, values in post.items() if name not in OF_THE_FORM]
     return {
-        name.replace("\x00", "")[:60]: [str(value).replace("\x00", "")[:LONGEST_TEXT] for value in values][:MOST_VALUES]
+        name.replace("\x00", "")[:60]: [plain(value)[:LONGEST_TEXT] for value in values][:MOST_VALUES]
         for name, values in named[:MOST_FIELDS]
     }
+
+
+def plain(value: str) -> str:
+    """As it was typed: a form sends each new line as two characters, and PostgreSQL holds no NUL."""
+    return str(value).replace("\x00", "").replace("\r\n", "\n")
 
 
 def _locked(attempt: DesignAttempt) -> DesignAttempt:

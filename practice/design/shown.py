@@ -77,6 +77,7 @@ def page(attempt: DesignAttempt, slip: Slip | None, now: datetime) -> dict[str, 
         "item": posed.item if posed else None,
         "kind": posed.kind if posed else None,
         "known": known,
+        "written": [*attempt.answer.items()],
         "slip_count": len(slip.fields) if slip else 0,
         "form_error": slip.fields.get("", "") if slip else "",
     }

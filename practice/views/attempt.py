@@ -58,7 +58,7 @@ ORDERS: dict[str, Order] = {
     "verify": Order("conclusion", ("clock", "verify"), "Verification chosen: it is running.", "stepChosen", "verify"),
     "diagnose": Order("conclusion", ("diagnosis", "conclusion_nav"), "Diagnosis noted.", "causeNamed", "success"),
     "success": Order(
-        "conclusion", ("success", "fixes", "conclusion_nav"), "Success declared.", "successDeclared", "fix"
+        "conclusion", ("success", "fixes", "conclusion_nav"), "Success declared.", "successDeclared", "fixes"
     ),
     "fix": Order("conclusion", ("fixes", "verify", "conclusion_nav"), "The fix is applied.", "fixApplied", "verify"),
     "prevent": Order("conclusion", ("prevention", "conclusion_nav"), "Measures noted.", "measuresNoted", "close"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
@@ -12,7 +12,6 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from practice import alerts, draws, steps
 from practice.errors import Slip
-from practice.models import Attempt
 from practice.orders import Post
 from practice.views.common import answer, own_attempt
 from practice.workbench.bench import bench
@@ -34,17 +33,19 @@ def try_alert(request: HttpRequest, id: UUID) -> HttpResponse:
     attempt, now = own_attempt(request, id), timezone.now()
     if request.method != "POST" or attempt.is_closed:
         return redirect(reverse("practice:conclusion", args=[attempt.pk]) + "#prevention")
-    slips = _slips(attempt, request.POST)
+    offered = alert_trials.recorded(draws.scenario_of(attempt).table)
+    if not offered:
+        raise Http404("No metric of this incident is recorded.")
+    slips = _slips(request.POST, offered)
     shown = bench(attempt, now=now, typed=Typed("prevent", request.POST, slips), here="conclusion")
     tried = shown.conclusion["prevention"].alerts.tried
-    said = tried.sentence if tried else " ".join(slips.values())
+    said = " ".join(slips.values()) or (tried.sentence if tried else "")
     return answer(request, shown, ["prevention"], said=said, status=Slip.status if slips else 200)
 
 
-def _slips(attempt: Attempt, post: Post) -> dict[str, str]:
-    offered = alert_trials.recorded(draws.scenario_of(attempt).table)
+def _slips(post: Post, offered: tuple[str, ...]) -> dict[str, str]:
     if not str(post.get("alert-threshold", "")).strip():
-        return {"alert-threshold": "Write a threshold first, with its unit."}
+        return {"alert-threshold": alerts.NO_THRESHOLD}
     try:
         alerts.kept(post, offered)
     except Slip as slip:

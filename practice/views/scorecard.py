@@ -10,7 +10,6 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from gpu_worker.metrics import METRICS
 from practice import alerts, draws
 from practice.errors import Slip
 from practice.models import Attempt
@@ -20,6 +19,7 @@ from practice.transcripts import transcript_of
 from practice.views.common import own_attempt
 from practice.workbench.scorecard import Debrief, debrief
 from practice.workbench.typed import Typed
+from scenarios import alert_trials
 
 
 @require_safe
@@ -29,22 +29,22 @@ def page(request: HttpRequest, id: UUID) -> HttpResponse:
     if not attempt.is_closed:
         return redirect("practice:attempt", attempt.pk)
     scenario = draws.scenario_of(attempt)
-    context = {
-        "attempt": attempt,
-        "scenario": scenario,
-        "card": _debrief(attempt, _asked(request)),
-        "now": timezone.now(),
-    }
+    asked = _asked(request, alert_trials.recorded(scenario.table))
+    card = _debrief(attempt, asked)
+    tried = card.alerts.tried if card.alerts else None
+    said = " ".join(asked.slips.values()) or (tried.sentence if tried else "")
+    context = {"attempt": attempt, "scenario": scenario, "card": card, "now": timezone.now(), "said": said}
     return render(request, "practice/scorecard.html", context)
 
 
-def _asked(request: HttpRequest) -> Typed:
+def _asked(request: HttpRequest, offered: tuple[str, ...]) -> Typed:
     """An alert to try on the recorded incidents, from the page's address: nothing of it is kept or scored."""
     if "alert-threshold" not in request.GET:
         return Typed()
     slips: Mapping[str, str] = {}
     try:
-        alerts.being_written(request.GET, tuple(METRICS))
+        if alerts.being_written(request.GET, offered) is None:
+            slips = {"alert-threshold": alerts.NO_THRESHOLD}
     except Slip as slip:
         slips = slip.fields
     return Typed("prevent", request.GET, slips)

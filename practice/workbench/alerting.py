@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median
+from statistics import median, median_high
 from typing import Any
 
 from gpu_worker import figures
@@ -101,12 +101,12 @@ def builder(table: str, said: Line | None, typed: Typed) -> Builder | None:
 
 
 def fields(offered: Sequence[str], typed: Typed) -> Fields:
-    chosen = typed.value("alert-metric", 80) or offered[0]
+    chosen, usual = typed.value("alert-metric", 80) or offered[0], str(alerts.USUAL_WINDOW)
     return Fields(
         tuple(Watched(id, _choice(id), id == chosen) for id in offered),
         typed.value("alert-threshold", 64),
-        typed.value("alert-window", 8) or "2",
-        typed.value("alert-hits", 8) or "2",
+        typed.value("alert-window", 8) or usual,
+        typed.value("alert-hits", 8) or typed.value("alert-window", 8) or usual,
         {field.removeprefix("alert-"): text for field, text in typed.slips.items()},
     )
 
@@ -115,16 +115,16 @@ def quiet(table: str, written: Written) -> Tried:
     """How often it rings while nothing is wrong."""
     trial = alert_trials.healthy_trial(table, written.metric)
     tested = back_test(written.alert(), [trial])
-    points, false = tested.outcomes[0].healthy_points, tested.false_alarms
+    points, false = tested.outcomes[0].healthy_points, tested.false_alarms  # tens of points: all healthy runs in a row
     rang = f"it rings {_times(false)}, {_rate(tested)}" if false else "it stays quiet"
     return _drawn(written, trial, f"On {points} points of recorded healthy runs {rang}.")
 
 
 def caught(table: str, written: Written, cause: str, instance: str) -> Tried:
     """What it catches of the recorded histories of a cause, drawn on that of one instance. For closed attempts."""
-    trials = alert_trials.trials_of(table, written.metric, cause)
+    trials = alert_trials.trials(table, written.metric)
     own = next((trial for trial in trials if trial.id == instance), trials[-1])
-    return _drawn(written, own, _caught_words(back_test(written.alert(), trials)))
+    return _drawn(written, own, _caught_words(back_test(written.alert(), trials), cause))
 
 
 def afterwards(alerts_scored: Sequence[Mapping[str, Any]], instance: Instance, typed: Typed) -> Afterwards | None:
@@ -142,16 +142,21 @@ def afterwards(alerts_scored: Sequence[Mapping[str, Any]], instance: Instance, t
     )
 
 
-def _caught_words(tested: BackTest) -> str:
-    quietly = f"It rings for nothing {_times(tested.false_alarms)}, {_rate(tested)}." if tested.false_alarms else ""
-    if not tested.faulty:
-        return f"No recorded run of this cause holds this metric. {quietly}".strip()
-    found, delay = len(tested.detected), tested.delay_points
-    if not found or delay is None:
-        return f"It misses all {len(tested.faulty)} recorded incidents of this cause. {quietly}".strip()
+def _caught_words(tested: BackTest, cause: str) -> str:
+    """Detections of the cause; false alarms over every history of the table, as the criterion counts them."""
+    rang = f"It rings for nothing {_times(tested.false_alarms)}, {_rate(tested)}." if tested.false_alarms else ""
+    faulty = [one for one in tested.faulty if one.fault == cause]
+    if not faulty:
+        return f"No recorded run of this cause holds this metric. {rang}".strip()
+    delays = [one.delay_points for one in faulty if one.delay_points is not None]
+    tried = "the one recorded incident" if len(faulty) == 1 else f"all {len(faulty)} recorded incidents"
+    if not delays:
+        return f"It misses {tried} of this cause. {rang}".strip()
+    delay = median_high(delays)
     soon = "at the first faulty point" if delay <= 1 else f"after {delay:g} points"
-    said = f"It catches {found} of {len(tested.faulty)} recorded incidents of this cause, {soon}"
-    return f"{said}. {quietly}" if quietly else f"{said}, and never rings for nothing."
+    some = tried if len(delays) == len(faulty) else f"{len(delays)} of {len(faulty)} recorded incidents"
+    said = f"It catches {some} of this cause, {soon}"
+    return f"{said}. {rang}" if rang else f"{said}, and never rings for nothing."
 
 
 def _carried(typed: Typed) -> list[Written]:

@@ -1,7 +1,7 @@
 """The guide of a first incident: one move at a time, said when it pays, with the place on the page where it is made.
 
-It reads what the candidate's own log holds, never the draw: who has the same log is told the same. It names a move and
-why it comes now, not what the move will show.
+It reads which moves the candidate's own log holds, never the draw nor what a reading was taken to say: that stays
+hidden until the debrief. It names a move and why it comes now, not what the move will show.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from gpu_worker.probes import PROBES
-from gpu_worker.probes.base import INCONCLUSIVE
 from practice.progress import Line, Progress
 from scenarios.format import Scenario
 
@@ -52,39 +51,39 @@ def coach(scenario: Scenario, progress: Progress, *, here: str, closed: bool) ->
     return Coach(move, number, len(MOVES), move.page == here)
 
 
-def _told_by(progress: Progress, role: str) -> list[Line]:
-    """The readings of steps that can tell this, that say something."""
-    return [
-        line
-        for line in progress.steps
-        if role in PROBES[line.body["step"]].roles(line.body.get("with") or {})
-        and line.body.get("finding") != INCONCLUSIVE
-    ]
+def _asked(progress: Progress, role: str) -> list[Line]:
+    """The readings of steps that can tell this. What they say is not looked at: that is for the candidate to see."""
+    return [line for line in progress.steps if role in _roles(line)]
 
 
-def _straggler_shown(progress: Progress) -> bool:
-    """A step that tells stragglers has said something else than its first, quiet finding."""
-    return any(
-        line.body.get("finding") != next(iter(PROBES[line.body["step"]].findings))
-        for line in _told_by(progress, STRAGGLER)
-    )
+def _roles(line: Line) -> tuple[str, ...]:
+    probe = PROBES.get(line.body["step"])
+    return probe.roles(line.body.get("with") or {}) if probe else ()
 
 
-def _unsaid(progress: Progress, role: str) -> bool:
+def _offers(scenario: Scenario, role: str) -> bool:
+    return any(role in PROBES[step].tells for step in scenario.steps if step in PROBES)
+
+
+def _unsaid(progress: Progress, scenario: Scenario, role: str) -> bool:
     """A reading of this kind came last, and nothing was ruled out since: who went on without has gone on."""
-    told = _told_by(progress, role)
-    if not told or told[-1] != progress.steps[-1]:
+    asked = _asked(progress, role)
+    if not asked or asked[-1] != progress.steps[-1] or _standing(progress, scenario) < 2:
         return False
-    return not any(struck.by > told[-1].index for struck in progress.struck.values())
+    return not any(struck.by > asked[-1].index for struck in progress.struck.values())
+
+
+def _asks_for_the_floor(scenario: Scenario) -> bool:
+    return any(one.quantity == "collective-floor" for one in scenario.estimates)
 
 
 def _floor_lacks(progress: Progress, scenario: Scenario) -> bool:
-    asked = {(one.quantity, one.scale) for one in scenario.estimates if one.quantity == "collective-floor"}
-    return bool(asked) and not asked & progress.estimates.keys()
+    noted = any(quantity == "collective-floor" for quantity, _ in progress.estimates)
+    return _asks_for_the_floor(scenario) and not noted
 
 
 def _to_bisect(progress: Progress, scenario: Scenario) -> bool:
-    return not _straggler_shown(progress) and not _told_by(progress, BISECTION) and _standing(progress, scenario) > 1
+    return _standing(progress, scenario) > 1 and _offers(scenario, BISECTION) and not _asked(progress, BISECTION)
 
 
 def _to_narrow(progress: Progress, scenario: Scenario) -> bool:
@@ -119,7 +118,7 @@ MOVES: tuple[tuple[Move, Due], ...] = (
             "search",
             "verdict",
         ),
-        lambda progress, _: progress.verdict is None and not progress.steps,
+        lambda progress, scenario: progress.verdict is None and not progress.steps and _asks_for_the_floor(scenario),
     ),
     (
         Move(
@@ -130,7 +129,7 @@ MOVES: tuple[tuple[Move, Due], ...] = (
             "search",
             "palette",
         ),
-        lambda progress, _: not _told_by(progress, STRAGGLER),
+        lambda progress, scenario: _offers(scenario, STRAGGLER) and not _asked(progress, STRAGGLER),
     ),
     (
         Move(
@@ -141,12 +140,12 @@ MOVES: tuple[tuple[Move, Due], ...] = (
             "search",
             "timeline",
         ),
-        lambda progress, _: _unsaid(progress, STRAGGLER),
+        lambda progress, scenario: _unsaid(progress, scenario, STRAGGLER),
     ),
     (
         Move(
             "Bisect",
-            "All ranks are alike, so cut in two: is it the fabric, or what the job does?",
+            "Are all ranks alike? Then cut in two: is it the fabric, or what the job does?",
             "A microbenchmark runs the collective without the job. It only answers the question at the job's own "
             "size and placement. Before it runs, tick a hypothesis and say what it would show: a prediction "
             "counts for you.",
@@ -163,7 +162,7 @@ MOVES: tuple[tuple[Move, Due], ...] = (
             "search",
             "timeline",
         ),
-        lambda progress, _: _unsaid(progress, BISECTION),
+        lambda progress, scenario: _unsaid(progress, scenario, BISECTION),
     ),
     (
         Move(

@@ -47,7 +47,8 @@ def test_a_level_is_told_from_eight_attempts_over_three_tracks(mean, level):
 def test_below_the_least_numbers_there_is_none_and_it_says_why(card, count, tracks):
     found = history.level_signal(cards(card, [0.7] * count, tracks))
     assert found.level is None
-    assert f"{count} attempts over {len(set(tracks[:count]))} tracks" in found.why
+    over = len(set(tracks[:count]))
+    assert f"there are {count} attempts over {over} {'track' if over == 1 else 'tracks'}." in found.why
 
 
 def test_an_interval_wider_than_a_level_tells_none(card):

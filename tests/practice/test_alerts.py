@@ -97,6 +97,9 @@ def test_trying_tells_how_quiet_it_is_and_notes_nothing(candidate):
         ("alert", "step-time:nan:1:1", alerts.UNREADABLE),
         ("alert", "step-time:1.0:2:3", alerts.UNREADABLE),
         ("alert", "no-such:1.0:2:2", alerts.UNREADABLE),
+        ("alert", "exposed-share:1e308:1:1", alerts.UNREADABLE),
+        ("alert", "step-time:-1:1:1", alerts.UNREADABLE),
+        ("alert", f"step-time:1:1:{'9' * 400}", alerts.UNREADABLE),
     ],
 )
 def test_what_cannot_be_read_is_refused_beside_its_field(candidate, field, typed, says):
@@ -108,6 +111,35 @@ def test_what_cannot_be_read_is_refused_beside_its_field(candidate, field, typed
         noted = candidate.do(attempt, "prevent", **{**LATE, field: typed})
         assert noted.status_code == 422 and says in noted.content.decode()
         assert not attempt.events.filter(kind="prevent").exists()
+
+
+def test_a_wrong_window_makes_no_second_error_of_the_points(candidate):
+    attempt = candidate.start()
+    page = tried(candidate, attempt, **{**LATE, "alert-window": "60"}).content.decode()
+    assert "from 1 to 50" in page and "from 1 to 1." not in page
+
+
+def test_more_than_nothing_can_be_watched_for_and_blanks_mean_what_the_page_shows(candidate):
+    attempt = candidate.start()
+    none = {"alert-metric": "link-drops", "alert-threshold": "0", "alert-window": "", "alert-hits": ""}
+    page = tried(candidate, attempt, **none).content.decode()
+    assert "Packets dropped by a direction of a link above 0 at 2 points in a row" in page
+    assert 'name="alert-window" inputmode="numeric" value="2"' in page
+    candidate.do(attempt, "prevent", **none)
+    assert bodies(attempt, "prevent")[-1]["alerts"] == [
+        {"metric": "link-drops", "threshold": 0.0, "window": 2, "share": 1.0}
+    ]
+
+
+def test_a_metric_that_the_table_does_not_record_is_refused_and_where_none_is_there_is_nothing_to_try(
+    candidate, monkeypatch
+):
+    attempt = candidate.start()
+    monkeypatch.setattr(alert_trials, "recorded", lambda table: ("step-time",))
+    refused = candidate.do(attempt, "prevent", alert=["busbw-over-floor:0.8:1:1"])
+    assert refused.status_code == 422 and alerts.UNREADABLE in refused.content.decode()
+    monkeypatch.setattr(alert_trials, "recorded", lambda table: ())
+    assert tried(candidate, attempt, **LATE).status_code == 404
 
 
 def test_more_alerts_than_a_transcript_holds_are_refused():

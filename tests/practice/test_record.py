@@ -43,7 +43,7 @@ def test_each_criterion_stands_with_its_mean_and_interval(plain_ada, draws_cause
     assert all(by_id[id].scores == tuple(scores) for id, scores in rows.items())
     assert by_id["diagnosis"].low <= by_id["diagnosis"].mean <= by_id["diagnosis"].high
     page = plain_ada.client.get(reverse("practice:record")).content.decode()
-    assert "A level needs 8 attempts over 3 tracks; there are 3 attempts over 1 tracks." in page
+    assert "A level needs 8 attempts over 3 tracks; there are 3 attempts over 1 track." in page
     assert "It needs 20 diagnoses with a confidence; 3 so far." in page
     assert page.count('<th scope="row">') == len(told.lines)
 

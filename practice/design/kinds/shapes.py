@@ -52,7 +52,7 @@ class ShapesKind:
     by_oneself = False
 
     def items(self) -> Sequence[Item]:
-        return (Item("shapes", "Shapes through four collectives", "three layers, 9 to 17 shapes"),)
+        return (Item("shapes", "Shapes through four collectives", "three layers, 9 to 14 shapes"),)
 
     def pose(self, item: Item, seed: int) -> tuple[Task, str]:
         task = shapes.draw(seed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grader import physics
-from grader.design import groups, traffic
+from grader.design import groups, reading, traffic
 from grader.design.base import NotAnAnswer
 from grader.design.groups import CROSSES, Degrees, Plan, judge, task
 
@@ -37,7 +37,7 @@ def test_a_rank_in_the_wrong_group_is_named_with_those_it_belongs_to():
 
 def test_a_group_of_the_wrong_size_says_how_many_belong_in_it():
     line = lines("0 1 2 3\n4 5\n6 7")["tensor"]
-    assert line.told == ("Group 0, 1, 2 and 3 has 4 of the 2 ranks of a tensor group; rank 0 belongs with 1.",)
+    assert line.told == ("Group 0, 1, 2 and 3 has 4 ranks, and a tensor group has 2; rank 0 belongs with 1.",)
 
 
 def test_groups_of_another_kind_are_called_by_their_name():
@@ -150,3 +150,10 @@ def test_tensor_parallel_ranks_as_neighbours_beat_tensor_parallel_ranks_far_apar
     far = Plan(2, 4, PLAN.degrees, ("tensor", "pipeline", "context", "data", "expert"))
     assert traffic.price_s(PLAN, groups.groups_of(PLAN)) < traffic.price_s(far, groups.groups_of(far))
     assert traffic.best_order(far)[0] == ("data", "tensor")
+
+
+def test_a_bracket_that_never_closes_is_refused_at_once():
+    """Three quantifiers that overlap would try every way to share the blanks out."""
+    with pytest.raises(ValueError, match="I cannot read"):
+        reading.groups("[" + " " * 1900 + "x", 8)
+    assert reading.groups("[ 0 1 ] [2,3](4-7)", 8) == [[0, 1], [2, 3], [4, 5, 6, 7]]

@@ -112,6 +112,14 @@ def test_a_doubled_start_opens_one_and_another_exercise_of_the_same_page_another
     assert DesignAttempt.objects.count() == 2
 
 
+def test_the_same_page_starts_anew_once_its_exercise_was_handed_in(ada):
+    again = token()
+    first = ada.start("shapes", again)
+    ada.send(first, "answer", right(first))
+    second = ada.start("shapes", again)
+    assert second != first and not second.is_answered
+
+
 def test_two_starts_have_numbers_of_their_own(ada):
     assert len({ada.start("cadence").seed for _ in range(4)}) == 4
 
@@ -142,6 +150,28 @@ def test_a_question_is_marked_by_oneself_and_the_mark_can_be_done_over(ada, item
     ada.send(attempt, "mark", {"point": points[:1]})
     assert attempt.right == 1
     assert "by your own mark" in ada.page(attempt) and f'value="{points[0]}" checked' in ada.page(attempt)
+
+
+def test_a_question_that_was_shown_has_nothing_to_mark(ada):
+    attempt = ada.start(QUESTIONS[0])
+    points = list(posed(attempt).task.points())
+    ada.send(attempt, "answer", {"give_up": "1"})
+    assert ada.send(attempt, "mark", {"point": points}).status_code == 409
+    assert not attempt.right
+
+
+def test_new_lines_are_kept_as_they_were_typed(ada):
+    attempt = ada.start(QUESTIONS[0])
+    ada.send(attempt, "answer", {"baseline": "a\r\nb" + "c" * 7996})
+    assert attempt.answer["baseline"] == ["a\nb" + "c" * 7996]
+
+
+def test_what_was_just_written_stays_where_an_update_came_between(ada):
+    attempt = ada.start("cadence")
+    DesignAttempt.objects.update(fingerprint="of-another-time")
+    assert ada.send(attempt, "answer", {"mtbf": "3 h", "items": "7"}).status_code == 409
+    page = ada.page(attempt)
+    assert "What you wrote is below" in page and "3 h" in page and ">7<" in page
 
 
 def test_an_exercise_that_an_update_changed_is_not_judged_and_what_was_written_stays(ada):
