@@ -81,4 +81,9 @@ def applied(scenario: Scenario, instance: Instance, fix: Fix) -> tuple[bool, flo
     state = fixes.left_behind(scenario, instance, [(fix.id, places[0] if places else None)])
     kind = kind_of(scenario)
     after, incident = (kind.left_of(*runs_of(instance, kind, one)) or 0.0 for one in (state, NOTHING))
-    return is_cured(state), after, after / max(incident, LEAST_LEFT)
+    return is_cured(state), after, over(after, incident)
+
+
+def over(after: float, incident: float) -> float:
+    """What is left after the fix over what the incident leaves: nothing twice is no change."""
+    return max(after, LEAST_LEFT) / max(incident, LEAST_LEFT)

@@ -29,3 +29,8 @@ def test_what_a_fix_is_said_to_do_was_measured(scenario):
 )
 def test_an_effect_is_told_by_the_work_done_after_it(removed, of_healthy, of_incident, effect):
     assert fix_matrix.MeasuredCell("a", "b", "nothing", removed, of_healthy, of_incident, 3).measured == effect
+
+
+@pytest.mark.parametrize(("after", "incident", "times"), [(0.0, 0.0, 1.0), (1.0, 0.0, 100.0), (0.6, 0.5, 1.2)])
+def test_an_incident_that_leaves_nothing_is_no_worse_for_a_fix_that_does_nothing(after, incident, times):
+    assert fix_matrix.over(after, incident) == pytest.approx(times)
