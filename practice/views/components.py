@@ -158,7 +158,7 @@ def estimates() -> brief.Estimates:
     wrong = brief.Cell(
         "floor-lab", "this lab", "… s", "", None, "banana", "I cannot read “banana”. Write a time like 5.6 s."
     )
-    return brief.Estimates((brief.EstimateRow("floor", (noted, wrong)),), True, "", "", "", "1 of 2 noted")
+    return brief.Estimates((brief.EstimateRow("floor", (noted, wrong)),), True, True, "", "", "", "1 of 2 noted")
 
 
 def palette_of_two() -> palette.Palette:

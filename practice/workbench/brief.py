@@ -77,7 +77,10 @@ class EstimateRow:
 
 @dataclass(frozen=True)
 class Estimates:
+    """`of_a_floor`: whether a collective's floor is among them, or it is other arithmetic that comes first."""
+
     rows: tuple[EstimateRow, ...]
+    of_a_floor: bool
     open: bool
     assuming: str
     assuming_error: str
@@ -100,6 +103,7 @@ def estimates(scenario: Scenario, progress: Progress, typed: Typed, *, closed: b
     noted = len(progress.estimates)
     return Estimates(
         rows,
+        of_a_floor="collective-floor" in quantities,
         open=not closed and noted < len(scenario.estimates),
         assuming=typed.value("assuming"),
         assuming_error=typed.error("assuming"),

@@ -64,3 +64,10 @@ def test_every_place_that_a_fault_may_have_can_be_named(scenario):
     assert drawn <= places.known(scenario)
     # Wherever a moved rank may run, its host can be named too.
     assert len([place for place in places.known(scenario) if place.startswith("host:")]) > 4
+
+
+def test_arithmetic_that_is_about_no_collective_is_not_called_a_floor(plain_ada):
+    for key, about in (("samples-seen-twice", "arithmetic"), ("slow-all-reduce", "floor")):
+        attempt = plain_ada.start(key)
+        assert f"First, the {about}</h2>" in plain_ada.page(attempt)
+        assert ("against the floor</h2>" in plain_ada.page(attempt, "conclusion")) == (about == "floor")
