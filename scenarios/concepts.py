@@ -6,33 +6,21 @@ import functools
 import hashlib
 from pathlib import Path
 
-from scenarios import yamlfile
+from scenarios import keyed_files
 from scenarios.concept_format import Concept
-from scenarios.errors import ScenarioError
 
 FOLDER = Path(__file__).with_name("concepts")
 
 
 def load(path: Path) -> Concept:
     """One file. Raises ScenarioError with its line and the repair."""
-    tree = yamlfile.read(path)
-    tree.setdefault("key", path.stem)
-    if str(tree["key"]) != path.stem:
-        line = yamlfile.line_of(tree, ["key"])
-        raise ScenarioError(path, line, f'key is "{tree["key"]}" in a file named {path.stem}; leave it out')
-    return yamlfile.validate(path, tree, Concept)
+    return keyed_files.load(path, Concept)
 
 
 @functools.cache
 def every() -> dict[str, Concept]:
     """Every exercise that can be read, by key; a broken one is taken down."""
-    found = {}
-    for path in sorted(FOLDER.glob("*.yaml")):
-        try:
-            found[path.stem] = load(path)
-        except ScenarioError:
-            continue
-    return found
+    return keyed_files.every(FOLDER, Concept)
 
 
 def get(key: str) -> Concept | None:

@@ -6,33 +6,21 @@ import functools
 import hashlib
 from pathlib import Path
 
-from scenarios import yamlfile
+from scenarios import keyed_files
 from scenarios.design_format import DesignQuestion
-from scenarios.errors import ScenarioError
 
 FOLDER = Path(__file__).with_name("design")
 
 
 def load(path: Path) -> DesignQuestion:
     """One file. Raises ScenarioError with its line and the repair."""
-    tree = yamlfile.read(path)
-    tree.setdefault("key", path.stem)
-    if str(tree["key"]) != path.stem:
-        line = yamlfile.line_of(tree, ["key"])
-        raise ScenarioError(path, line, f'key is "{tree["key"]}" in a file named {path.stem}; leave it out')
-    return yamlfile.validate(path, tree, DesignQuestion)
+    return keyed_files.load(path, DesignQuestion)
 
 
 @functools.cache
 def every() -> dict[str, DesignQuestion]:
     """Every question that can be read, by key; a broken one is taken down."""
-    found = {}
-    for path in sorted(FOLDER.glob("*.yaml")):
-        try:
-            found[path.stem] = load(path)
-        except ScenarioError:
-            continue
-    return found
+    return keyed_files.every(FOLDER, DesignQuestion)
 
 
 def fingerprint(question: DesignQuestion) -> str:
